@@ -1,0 +1,155 @@
+"""Where a scenario's requests come from: one model per source, told apart by ``source``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from trimtab.scenario.units import PerSecond, Seconds
+
+Spread = Literal["even", "poisson", "clustered"]
+
+
+class _Source(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    warm_up: Seconds = Field(0.0, description="requests before this are simulated, not reported")
+
+
+class PoissonSpec(_Source):
+    """Independent Poisson arrivals to every function of the scenario."""
+
+    source: Literal["poisson"] = "poisson"
+    rate: PerSecond = Field(description="all functions together")
+    duration: Seconds | None = None
+    requests: int | None = Field(None, ge=1, le=200_000_000, description="stop after so many instead")
+    shares: dict[str, float] = Field(default_factory=dict, description="relative rate of a function")
+
+
+class BurstsSpec(_Source):
+    """A Markov-modulated Poisson process: calm and burst alternate, by function."""
+
+    source: Literal["bursts"]
+    rate: PerSecond = Field(description="mean rate, all functions together")
+    duration: Seconds
+    burst_factor: float = Field(10.0, gt=1, description="rate in a burst over the rate when calm")
+    burst: Seconds = Field(10.0, description="mean length of a burst")
+    calm: Seconds = Field(90.0, description="mean length of a calm")
+    shares: dict[str, float] = Field(default_factory=dict)
+
+
+class DailySpec(_Source):
+    """A daily cycle with spikes on top; offered load peaks at ``peak_load`` (Erlang) or ``peak_rate``."""
+
+    source: Literal["daily"]
+    peak_rate: PerSecond | None = None
+    peak_load: float | None = Field(None, gt=0, description="Erlang: peak rate × mean work")
+    trough: float = Field(0.2, ge=0, le=1, description="lowest rate over highest, spikes aside")
+    cycle: Seconds = 86_400.0
+    duration: Seconds
+    spikes: float = Field(6.0, ge=0, description="mean number of spikes in a cycle")
+    spike_height: float = Field(1.0, ge=0, description="added at most, as a share of the peak")
+    spike_length: Seconds = 120.0
+
+
+class AzureLikeSpec(_Source):
+    """Rates, burstiness and durations drawn to match the published statistics of Azure Functions 2019."""
+
+    source: Literal["azure-like"]
+    rate: PerSecond
+    duration: Seconds
+    population: int = Field(1, description="which draw of rates; a seed redraws arrivals only")
+    spread: Spread = "poisson"
+
+
+class Azure2019Spec(_Source):
+    """The Azure Functions 2019 CSV files, as published; a folder or one invocations file."""
+
+    source: Literal["azure-2019"]
+    path: str
+    spread: Spread = "poisson"
+    first_minute: int | None = None
+    last_minute: int | None = None
+
+
+class FaaSRankSpec(_Source):
+    """Ten Azure traces drawn at random, minutes read as seconds, each mapped to a function."""
+
+    source: Literal["faasrank"]
+    calls: int = Field(ge=1)
+    duration: Seconds
+    draw: int = Field(1, description="which ten traces; a seed redraws arrivals and work only")
+    path: str | None = Field(None, description="Azure 2019 folder; null: Azure-like traces")
+    rate_deviation: float = Field(0.35, ge=0, description="CV of the functions' rates")
+    work_deviation: float = Field(0.1, ge=0, description="CV of one function's work")
+
+
+class Azure2021Spec(_Source):
+    """Azure Functions 2021: app, func, end_timestamp, duration."""
+
+    source: Literal["azure-2021"]
+    path: str
+
+
+class AzureLlmSpec(_Source):
+    """Azure LLM inference: TIMESTAMP, ContextTokens, GeneratedTokens."""
+
+    source: Literal["azure-llm"]
+    path: str
+    seconds_per_context_token: Seconds = 0.0001
+    seconds_per_generated_token: Seconds = 0.02
+
+
+class RequestsSpec(_Source):
+    """A row a request: arrival, function, work (and optionally off_cpu) as CSV or Parquet."""
+
+    source: Literal["requests"]
+    path: str
+
+
+class CountsSpec(_Source):
+    """Counts per second or minute of one service; scaled to the scenario's peak."""
+
+    source: Literal["counts"]
+    path: str
+    peak_load: float | None = Field(None, gt=0, description="Erlang at the 99.9th-percentile minute")
+    spread: Spread = "poisson"
+    whole: bool = Field(False, description="all of it, not evenly spaced two-hour windows")
+
+
+class RateStep(BaseModel):
+    """From ``at`` on, ``rate`` clients a minute arrive."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    at: Seconds
+    rate: float = Field(gt=0)
+
+
+class StreamsSpec(_Source):
+    """ASET's clients: Poisson arrivals of streams, ``rate`` clients a minute for each source."""
+
+    source: Literal["streams"]
+    rate: float = Field(60.0, gt=0, description="clients a minute for each source, lambda")
+    duration: Seconds = Field(720.0, description="warm-up included")
+    longest: Seconds = Field(110.0, description="streams are cut at this length")
+    steps: tuple[RateStep, ...] = Field((), description="changes of the rate during the run")
+    sources: tuple[str, ...] = ("antenna",)
+
+
+class TasksSpec(_Source):
+    """AIoTBench-like batch tasks: Poisson number of tasks an interval."""
+
+    source: Literal["tasks"]
+    rate: float = Field(1.2, gt=0, description="tasks an interval")
+    interval: Seconds = 10.0
+    duration: Seconds
+    steps: tuple[RateStep, ...] = Field((), description="changes of the rate during the run")
+
+
+WorkloadSpec = Annotated[
+    PoissonSpec | BurstsSpec | DailySpec | AzureLikeSpec | Azure2019Spec | FaaSRankSpec | Azure2021Spec
+    | AzureLlmSpec | RequestsSpec | CountsSpec | StreamsSpec | TasksSpec,
+    Field(discriminator="source"),
+]  # fmt: skip
+"""Any of the sources."""
