@@ -51,15 +51,19 @@ class DailySpec(_Source):
     spikes: float = Field(6.0, ge=0, description="mean number of spikes in a cycle")
     spike_height: float = Field(1.0, ge=0, description="added at most, as a share of the peak")
     spike_length: Seconds = 120.0
+    draw: int = Field(1, ge=0, description="which spikes; a seed redraws arrivals only")
 
 
 class AzureLikeSpec(_Source):
     """Rates, burstiness and durations drawn to match the published statistics of Azure Functions 2019."""
 
     source: Literal["azure-like"]
-    rate: PerSecond
+    rate: PerSecond = Field(description="mean rate, all functions together")
     duration: Seconds
-    population: int = Field(1, description="which draw of rates; a seed redraws arrivals only")
+    population: int = Field(1, ge=0, description="which draw of rates; a seed redraws arrivals only")
+    functions: int | None = Field(
+        None, ge=1, le=1_000_000, description="draw so many functions too, where the scenario lists none"
+    )
     spread: Spread = "poisson"
 
 
@@ -69,8 +73,9 @@ class Azure2019Spec(_Source):
     source: Literal["azure-2019"]
     path: str
     spread: Spread = "poisson"
-    first_minute: int | None = None
-    last_minute: int | None = None
+    first_minute: int | None = Field(None, ge=0, description="of those in the file; null: its first")
+    last_minute: int | None = Field(None, ge=0)
+    whole: bool = Field(False, description="every function, not a sample of at most 5 million requests")
 
 
 class FaaSRankSpec(_Source):
@@ -79,10 +84,9 @@ class FaaSRankSpec(_Source):
     source: Literal["faasrank"]
     calls: int = Field(ge=1)
     duration: Seconds
-    draw: int = Field(1, description="which ten traces; a seed redraws arrivals and work only")
+    draw: int = Field(1, ge=0, description="which ten traces; a seed redraws arrivals and work only")
     path: str | None = Field(None, description="Azure 2019 folder; null: Azure-like traces")
     rate_deviation: float = Field(0.35, ge=0, description="CV of the functions' rates")
-    work_deviation: float = Field(0.1, ge=0, description="CV of one function's work")
 
 
 class Azure2021Spec(_Source):
@@ -114,6 +118,7 @@ class CountsSpec(_Source):
     source: Literal["counts"]
     path: str
     peak_load: float | None = Field(None, gt=0, description="Erlang at the 99.9th-percentile minute")
+    peak_rate: PerSecond | None = Field(None, description="requests a second at that minute instead")
     spread: Spread = "poisson"
     whole: bool = Field(False, description="all of it, not evenly spaced two-hour windows")
 

@@ -57,7 +57,11 @@ class Workload:
     """Seconds since the start of the run, not decreasing."""
     function: Ints
     work: Floats
-    """Core-seconds of warm execution on a core of speed 1."""
+    """Core-seconds of warm execution on a core of speed 1.
+
+    For streams, whose function is not known before they are routed: a factor with mean 1 on the mean work
+    of the function that answers.
+    """
     duration: float
     """Seconds that the arrivals cover (the run itself goes on until every request has ended)."""
     warm_up: float = 0.0

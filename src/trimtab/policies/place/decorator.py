@@ -1,0 +1,118 @@
+"""``@place``: a score over hosts, or a pick among them, becomes a policy that the engine can call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from trimtab.policies.signature import (
+    BY_REQUEST,
+    INTRINSIC,
+    SAMPLED,
+    check_parameters,
+    compile_wrapper,
+    fields_of,
+)
+from trimtab.sim.contract import PLACE
+
+_ALLOWED = ("request", "host", "hosts", "running", "memory", "weights", "random", "world", "site")
+_HEAD = """
+import math
+from trimtab.policies.place.tree import best_of_tree
+from trimtab.policies.view import fill_by_request, fill_running
+from trimtab.sim.meters import sample_host
+from trimtab.sim.placing import is_feasible
+
+def wrapper(world_, active, slot, hosts, functions, pools, dirty, memory, weights, random, scores, tree, running_):
+    world = world_[0]
+    request = active[slot]
+    site = functions[request.function].site
+"""
+_PICK = """    return decide({arguments})
+"""
+_SCORE = """    best, highest = -1, -math.inf
+    for index in range(world.hosts):
+        host = hosts[index]
+        if not is_feasible(world, host, request, site):
+            continue
+{fill}        value = decide({arguments})
+        if math.isnan(value):
+            world.bad_host = index
+            return -2
+        scores[index] = value
+        if best == -1 or value > highest:
+            best, highest = index, value
+    return best
+"""
+_TREE = """    for position in range(world.dirty_count):
+        host = hosts[dirty[position]]
+        host.dirty = 0
+        value = decide({arguments})
+        if math.isnan(value):
+            world.bad_host = host.index
+            return -2
+        scores[host.index] = value
+    return best_of_tree(world, hosts, request, site, dirty, scores, tree)
+"""
+
+
+@dataclass(frozen=True)
+class PlacePolicy:
+    """A placement policy: its function, and what of the world it wants to see."""
+
+    name: str
+    function: Callable[..., Any]
+    form: str
+    memory: int = 16
+    """Length of the float array that is its own."""
+    weights: tuple[float, ...] = field(default=(), repr=False)
+    decision: str = "place"
+
+    @property
+    def needs_samples(self) -> bool:
+        """Whether it names metrics that a monitor samples."""
+        return fields_of(self._plain, "host").any_of(SAMPLED) and self.form == "score"
+
+    @property
+    def _plain(self) -> Callable[..., Any]:
+        return getattr(self.function, "py_func", self.function)
+
+    @cached_property
+    def compiled(self) -> Any:
+        """The function for the engine, compiled at first use."""
+        names = check_parameters(self._plain, _ALLOWED, self.name)
+        return compile_wrapper(_HEAD + self._body(names), self.function, PLACE, self.name)
+
+    def _body(self, names: tuple[str, ...]) -> str:
+        arguments = ", ".join("running_[:count]" if name == "running" else name for name in names)
+        if self.form == "pick":
+            return _PICK.format(arguments=arguments)
+        named = fields_of(self._plain, "host")
+        if set(names) <= {"host", "request"} and named.only(INTRINSIC):
+            if not fields_of(self._plain, "request").fields:
+                return _TREE.format(arguments=arguments)
+        fill = ""
+        if named.any_of(BY_REQUEST):
+            fill += "        fill_by_request(world, host, request, pools)\n"
+        if named.any_of(SAMPLED):
+            fill += "        sample_host(world, host)\n"
+        if "running" in names:
+            fill += "        count = fill_running(world, active, host, running_)\n"
+        return _SCORE.format(fill=fill, arguments=arguments)
+
+
+def place(name: str, *, memory: int = 16) -> Callable[[Callable[..., Any]], PlacePolicy]:
+    """Make a placement policy of ``score(request, host)`` or ``pick(request, hosts)``.
+
+    The highest score among feasible hosts wins, the lowest index among equals. Both forms may also take
+    ``running``, ``memory``, ``random``, ``weights``, ``world`` and ``site``.
+    """
+
+    def decorate(function: Callable[..., Any]) -> PlacePolicy:
+        plain = getattr(function, "py_func", function)
+        names = plain.__code__.co_varnames[: plain.__code__.co_argcount]
+        return PlacePolicy(name, function, "pick" if "hosts" in names else "score", memory)
+
+    return decorate

@@ -1,0 +1,48 @@
+"""The types of the decisions that are taken inside the engine: it is compiled for these, once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+from numba import types
+
+from trimtab.sim import records
+from trimtab.sim.kernel import CACHE_FOLDER
+
+
+def _array(dtype: Any) -> Any:
+    return types.Array(numba.from_dtype(dtype), 1, "C")
+
+
+_FLOATS = types.Array(types.float64, 1, "C")
+_INTS = types.Array(types.int32, 1, "C")
+_WORDS = types.Array(types.uint64, 1, "C")
+
+PLACE = types.int64(
+    _array(records.WORLD), _array(records.ACTIVE), types.int64, _array(records.HOST), _array(records.FUNCTION),
+    _array(records.POOL), _INTS, _FLOATS, _FLOATS, _WORDS, _FLOATS, _INTS, _array(records.RUN),
+)  # fmt: skip
+"""A placement: (world, active, slot, hosts, functions, pools, dirty, memory, weights, random, scores, tree, running)."""
+ROUTE = types.int64(
+    _array(records.WORLD), _array(records.STREAM), types.int64, _array(records.FUNCTION), _FLOATS, _FLOATS, _WORDS,
+    _FLOATS,
+)  # fmt: skip
+"""A routing: (world, streams, index, workers, memory, weights, random, scores)."""
+
+
+CACHED = CACHE_FOLDER.is_dir()
+
+
+@numba.cfunc(PLACE, nogil=True, cache=CACHED)
+def place_nowhere(
+    world, active, slot, hosts, functions, pools, dirty, memory, weights, random, scores, tree, running
+):  # type: ignore[no-untyped-def]
+    """For scenarios without placement."""
+    return -1
+
+
+@numba.cfunc(ROUTE, nogil=True, cache=CACHED)
+def route_nowhere(world, streams, index, workers, memory, weights, random, scores):  # type: ignore[no-untyped-def]
+    """For scenarios without streams."""
+    return -1

@@ -1,0 +1,157 @@
+"""Faults: a host dies or returns, an instance crashes, metrics go stale, a site is cut off."""
+
+from __future__ import annotations
+
+from trimtab.sim.cpu import leave_cpu
+from trimtab.sim.draw import below
+from trimtab.sim.instances import destroy
+from trimtab.sim.kernel import kernel
+from trimtab.sim.lists import free_request
+from trimtab.sim.meters import meter_host, touch
+from trimtab.sim.records import (
+    BY_CLUSTER,
+    BY_HOST,
+    DOWN,
+    FAILED,
+    FREE,
+    HIBERNATED,
+    HOST_BACK,
+    HOST_DOWN,
+    INSTANCE_CRASH,
+    METRICS_BACK,
+    METRICS_STALE,
+    NONE,
+    ON,
+    SITE_BACK,
+    SITE_CUT,
+    WAITING_FOR_CORE,
+)
+from trimtab.sim.requests import abandon, drain_host, feed
+
+_NONE, _ON, _DOWN, _HIBERNATED, _FREE, _FAILED = NONE, ON, DOWN, HIBERNATED, FREE, FAILED
+_BY_HOST, _BY_CLUSTER, _WAITING_FOR_CORE = BY_HOST, BY_CLUSTER, WAITING_FOR_CORE
+_HOST_DOWN, _HOST_BACK, _CRASH = HOST_DOWN, HOST_BACK, INSTANCE_CRASH
+_STALE, _FRESH, _CUT, _JOINED = METRICS_STALE, METRICS_BACK, SITE_CUT, SITE_BACK
+
+
+@kernel
+def lose_requests(core, host_index, instance_index):
+    """Everything on a host (or on one instance of it) ends: requests fail, starts are forgotten."""
+    for slot in range(len(core.active)):
+        request = core.active[slot]
+        if request.host != host_index:
+            continue
+        if instance_index != _NONE and request.instance != instance_index:
+            continue
+        if request.rate > 0.0:
+            leave_cpu(core, slot)
+        elif request.phase == _WAITING_FOR_CORE:
+            leave_core_queue(core, host_index, slot)
+        request.instance = _NONE
+        if request.id == _NONE:
+            request.host = _NONE
+            free_request(core, slot)
+        else:
+            abandon(core, slot, _FAILED)
+
+
+@kernel
+def leave_core_queue(core, host_index, slot):
+    """Take a request out of the middle of the queue for a core."""
+    host = core.hosts[host_index]
+    before, here = _NONE, host.core_head
+    while here != slot:
+        before, here = here, core.active[here].next
+    following = core.active[slot].next
+    if before == _NONE:
+        host.core_head = following
+    else:
+        core.active[before].next = following
+    if host.core_tail == slot:
+        host.core_tail = before
+    core.active[slot].next = _NONE
+
+
+@kernel
+def host_goes_down(core, host_index):
+    """A host dies with all that is on it."""
+    world = core.world[0]
+    host = core.hosts[host_index]
+    if host.state == _DOWN:
+        return
+    meter_host(world, host)
+    world.queued -= host.queued
+    host.queued = 0
+    host.queue_head = _NONE
+    host.queue_tail = _NONE
+    lose_requests(core, host_index, _NONE)
+    host.create_head = _NONE
+    host.create_tail = _NONE
+    host.creating = _NONE
+    while host.first_instance != _NONE:
+        destroy(core, host.first_instance)
+    host.state = _DOWN
+    touch(core, host)
+
+
+@kernel
+def crash_one(core, mind_random):
+    """A running instance, drawn at random, dies with its requests."""
+    world = core.world[0]
+    if world.instances == 0:
+        return
+    skip = below(mind_random, world.instances)
+    for index in range(len(core.instances)):
+        instance = core.instances[index]
+        if instance.state == _FREE:
+            continue
+        if skip > 0:
+            skip -= 1
+            continue
+        host_index, function_index = instance.host, instance.function
+        forget_creation(core, host_index, index)
+        instance.first = _NONE
+        lose_requests(core, host_index, index)
+        destroy(core, index)
+        if world.dispatch == _BY_HOST:
+            drain_host(core, host_index)
+        elif world.dispatch == _BY_CLUSTER:
+            feed(core, function_index)
+        return
+
+
+@kernel
+def forget_creation(core, host_index, index):
+    """One-at-a-time creation: the next container may be made."""
+    host = core.hosts[host_index]
+    if host.creating == index:
+        host.creating = _NONE
+
+
+@kernel
+def apply_fault(core, columns, fault_random):
+    """The next fault of the schedule happens."""
+    world = core.world[0]
+    fault = columns.faults[world.next_fault]
+    world.next_fault += 1
+    if fault.kind == _HOST_DOWN:
+        host_goes_down(core, fault.target)
+    elif fault.kind == _HOST_BACK:
+        host = core.hosts[fault.target]
+        meter_host(world, host)
+        host.state = _HIBERNATED if world.hibernate == 1 else _ON
+        touch(core, host)
+    elif fault.kind == _CRASH:
+        crash_one(core, fault_random)
+    elif fault.kind == _STALE or fault.kind == _FRESH:
+        world.metrics_stale = 1 if fault.kind == _STALE else 0
+    else:
+        if fault.kind == _CUT:
+            world.cut_mask |= 1 << fault.target
+        else:
+            world.cut_mask &= ~(1 << fault.target)
+        for index in range(world.hosts):
+            host = core.hosts[index]
+            if host.site == fault.target:
+                host.cut = 1 if fault.kind == _CUT else 0
+                touch(core, host)

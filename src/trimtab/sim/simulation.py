@@ -1,0 +1,200 @@
+"""One run of the engine: builds the tables, drives ``advance``, grows arrays, and reads the outcome."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from trimtab.errors import TrimtabError
+from trimtab.scenario.model import Scenario
+from trimtab.sim import records
+from trimtab.sim.build import build_columns, build_core, build_mind, chain_free, host_names
+from trimtab.sim.contract import place_nowhere, route_nowhere
+from trimtab.sim.deployment import deployments
+from trimtab.sim.engine import ROOM, advance
+from trimtab.sim.meters import meter_all
+from trimtab.sim.scaling import ready_at_once, set_cpu, set_instances, set_memory
+from trimtab.sim.state import Records
+from trimtab.sim.tasks import apply_plan
+from trimtab.workload.table import Workload
+
+_BUDGET = 200_000
+"""Events between two looks at ``stop``: about a tenth of a second."""
+SAMPLES = 240
+
+
+class Stopped(Exception):
+    """The caller asked for the run to end."""
+
+
+class Simulation:
+    """The world of one scenario, workload and seed, under compiled place and route policies."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        workload: Workload,
+        seed: int,
+        *,
+        place: Any = None,
+        route: Any = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.scenario, self.workload, self.seed, self.stop = scenario, workload, seed, stop
+        self.deployed = deployments(scenario)
+        self.core = build_core(scenario, self.deployed, workload, seed)
+        self.columns = build_columns(scenario, workload, self.core, seed, 2 * SAMPLES)
+        self.place, self.route = place, route
+        self._choose = place.compiled if place is not None else place_nowhere
+        self._route = route.compiled if route is not None else route_nowhere
+        self.mind = self._mind(place, 0)
+        self.route_mind = self._mind(route, 1)
+        self._fault_random = np.random.SeedSequence(seed, spawn_key=(6,)).generate_state(1, np.uint64)
+        world = self.core.world[0]
+        world["sampling"] = bool(place is not None and place.needs_samples)
+        world["drops_late"] = bool(route is not None and route.drops_late)
+        world["meter_functions"] = scenario.platform.instances == "controlled"
+        world["sample_step"] = max(workload.duration / SAMPLES, 1e-9)
+        world["next_sample"] = world["sample_step"]
+        self._preload()
+
+    def _mind(self, policy: Any, salt: int) -> Any:
+        memory = policy.memory if policy is not None else 1
+        weights = policy.weights if policy is not None else ()
+        return build_mind(self.core, memory, weights, self.seed, salt)
+
+    def _preload(self) -> None:
+        """Instances that are up before the run begins."""
+        controlled = self.scenario.platform.instances == "controlled"
+        for index, row in enumerate(self.deployed):
+            wanted = row.instances if row.instances is not None else self.scenario.control.minimum * controlled
+            if wanted:
+                self.scale(index, wanted)
+                ready_at_once(self.core, index)
+        world = self.core.world[0]
+        world["starts"] = world["stops"] = world["decisions"] = 0
+
+    @property
+    def now(self) -> float:
+        """Simulated seconds since the start."""
+        return float(self.core.world[0]["now"])
+
+    @property
+    def ended(self) -> bool:
+        """Whether every request has ended."""
+        world = self.core.world[0]
+        return bool(world["next_request"] >= world["requests"] and world["inflight"] == 0)
+
+    def advance(self, until: float = math.inf) -> bool:
+        """Run until a time or the end; returns whether every request has ended."""
+        mind = self.mind if self.route is None else self._joint_mind()
+        while True:
+            reason = advance(
+                self.core, self.columns, mind, self._choose, self._route, self._fault_random, until, _BUDGET
+            )
+            if reason == records.AT_END:
+                return True
+            if reason == records.AT_TIME:
+                return self._stuck() if math.isinf(until) else False
+            if reason == records.NEEDS_ROOM:
+                self.reserve(0)
+            elif reason == records.BAD_DECISION:
+                raise self._bad_decision()
+            if self.stop():
+                raise Stopped
+
+    def _joint_mind(self) -> Any:
+        """With both decisions in one scenario they share a memory; with route alone it is the router's."""
+        return self.route_mind if self.place is None else self.mind._replace(scores=self.route_mind.scores)
+
+    def _stuck(self) -> bool:
+        """Nothing will ever happen again, and requests still wait: they have failed."""
+        return True
+
+    def _bad_decision(self) -> TrimtabError:
+        world = self.core.world[0]
+        value, host = int(world["bad_value"]), int(world["bad_host"])
+        who = self.place if self.place is not None else self.route
+        name = getattr(who, "name", "?")
+        if value == -2:
+            return TrimtabError(f"policy {name!r} returned NaN for candidate {host}, must be a number")
+        return TrimtabError(f"policy {name!r} returned {host}, must be the index of a feasible candidate")
+
+    def reserve(self, extra: int) -> None:
+        """Make room for ``extra`` more requests and instances, and for what they put into the event queue."""
+        core = self.core
+        active, instances, heap = core.active, core.instances, core.heap
+        world = core.world[0]
+        need = extra + 8
+        if _free(active, int(world["free_request"]), need) < need:
+            active = _grown(active, need, world, "free_request")
+            active["id"][len(core.active) :] = records.NONE
+            active["host"][len(core.active) :] = records.NONE
+            active["instance"][len(core.active) :] = records.NONE
+        if _free(instances, int(world["free_instance"]), need) < need:
+            instances = _grown(instances, need, world, "free_instance")
+        room = int(world["heap_size"]) + ROOM + 2 * int(world["queued"]) + 4 * need
+        if room >= len(heap):
+            heap = np.concatenate([heap, np.zeros(room, records.EVENT)])
+        self.core = core._replace(active=active, instances=instances, heap=heap)
+
+    def scale(self, function: int, instances: int) -> int:
+        """Bring a function to ``instances``; returns how many found no host."""
+        self.reserve(instances + 2)
+        missing = int(set_instances(self.core, self.mind, self._choose, function, instances))
+        if int(self.core.world[0]["bad_host"]) >= 0 and missing < 0:
+            raise self._bad_decision()
+        return missing
+
+    def resize(self, function: int, cpu: float | None, memory: float | None) -> None:
+        """Change CPU and memory of every instance of a function in place."""
+        self.reserve(len(self.core.hosts))
+        if cpu is not None:
+            set_cpu(self.core, function, cpu)
+        if memory is not None:
+            set_memory(self.core, function, memory)
+
+    def tasks(self) -> npt.NDArray[np.int64]:
+        """Slots of the tasks that have arrived and not ended, by identity."""
+        active = self.core.active
+        slots = np.flatnonzero((active["id"] >= 0) & (active["phase"] != records.RESPONDING))
+        return slots[np.argsort(active["id"][slots], kind="stable")]
+
+    def assign(self, slots: npt.NDArray[np.int64], plan: npt.NDArray[np.int32]) -> int:
+        """Carry out a plan; returns how many of its entries were not feasible."""
+        self.reserve(2 * len(slots) + len(self.core.hosts))
+        links = self.columns.links
+        delays = np.ascontiguousarray(links["delay"][self.core.hosts["site"]])
+        return int(apply_plan(self.core, slots, np.ascontiguousarray(plan, np.int32), delays))
+
+    def finish(self) -> None:
+        """After the last request: time goes on to the end of the workload, meters are closed."""
+        world = self.core.world[0]
+        world["now"] = max(float(world["last_end"]), self.workload.duration)
+        meter_all(self.core)
+
+    def host_names(self) -> tuple[str, ...]:
+        """One name a host."""
+        return host_names(self.scenario)
+
+
+def _free(table: Records, first: int, enough: int) -> int:
+    count = 0
+    while first != records.NONE and count < enough:
+        first = int(table[first]["next"])
+        count += 1
+    return count
+
+
+def _grown(table: Records, need: int, world: Any, head: str) -> Records:
+    """Twice as many rows; the new ones become the head of the list of free places."""
+    old = len(table)
+    larger = np.concatenate([table, np.zeros(max(old, need), table.dtype)])
+    chain_free(larger, old)
+    larger["next"][-1] = world[head]
+    world[head] = old
+    return larger

@@ -1,0 +1,105 @@
+"""Assign decisions carried out: tasks start on hosts, wait for hosts to wake, and migrate."""
+
+from __future__ import annotations
+
+from trimtab.sim.cpu import enter_cpu, leave_cpu
+from trimtab.sim.heap import DELAY_DONE, HOST_AWAKE, push
+from trimtab.sim.kernel import kernel
+from trimtab.sim.lists import queue_on_host, unqueue_from_host
+from trimtab.sim.meters import meter_host, touch
+from trimtab.sim.records import DOWN, HIBERNATED, MIGRATING, NONE, ON, QUEUED, RUNNING, UNASSIGNED, WAKING
+from trimtab.sim.requests import leave_host
+
+_NONE, _ON, _WAKING, _HIBERNATED, _DOWN = NONE, ON, WAKING, HIBERNATED, DOWN
+_RUNNING, _QUEUED, _MIGRATING, _UNASSIGNED = RUNNING, QUEUED, MIGRATING, UNASSIGNED
+_DELAY_DONE, _HOST_AWAKE = DELAY_DONE, HOST_AWAKE
+
+
+@kernel
+def apply_plan(core, slots, plan, delays):
+    """Carry out the feasible part of a plan; returns how many of its entries were not feasible.
+
+    ``delays`` is the network delay from the gateways to each host: a task's data travel there first.
+    """
+    world = core.world[0]
+    refused = 0
+    for position in range(len(slots)):
+        slot, target = slots[position], plan[position]
+        request = core.active[slot]
+        if target == request.host or target == _NONE:
+            continue
+        if target < 0 or target >= world.hosts:
+            refused += 1
+            continue
+        host = core.hosts[target]
+        busy_elsewhere = request.phase == _MIGRATING or request.phase == _QUEUED
+        no_room = host.memory_used + request.memory > host.memory
+        if host.state == _DOWN or host.cut == 1 or no_room or busy_elsewhere:
+            refused += 1
+            continue
+        if request.phase == _UNASSIGNED:
+            move_in(core, slot, target, delays[target])
+        else:
+            source = core.hosts[request.host]
+            request.true_work = leave_cpu(core, slot)
+            leave_host(core, slot)
+            world.migrations += 1
+            move_in(core, slot, target, request.memory / min(source.bandwidth, host.bandwidth))
+        request.down = delays[target]
+    return refused
+
+
+@kernel
+def move_in(core, slot, host_index, delay):
+    """Reserve the task's place on a host and send it there; a sleeping host is woken."""
+    world = core.world[0]
+    request = core.active[slot]
+    host = core.hosts[host_index]
+    meter_host(world, host)
+    request.host = host_index
+    core.results[request.id].host = host_index
+    host.inflight += 1
+    host.memory_used += request.memory
+    host.memory_free = host.memory - host.memory_used
+    if host.state == _HIBERNATED:
+        host.state = _WAKING
+        push(core.world, core.heap, world.now + world.wake, _HOST_AWAKE, host_index, 0)
+    request.phase = _MIGRATING
+    push(core.world, core.heap, world.now + delay, _DELAY_DONE, slot, request.stamp)
+    touch(core, host)
+
+
+@kernel
+def task_arrived(core, slot):
+    """A task's data are on its host: run, or wait until the host is awake."""
+    request = core.active[slot]
+    host = core.hosts[request.host]
+    if host.state == _ON:
+        run_task(core, slot)
+    else:
+        request.phase = _QUEUED
+        queue_on_host(core, host, slot)
+
+
+@kernel
+def run_task(core, slot):
+    """A task gets, or gets back, its share of the CPU."""
+    request = core.active[slot]
+    if request.begun < 0.0:
+        request.begun = core.world[0].now
+        core.results[request.id].start = core.world[0].now
+    request.phase = _RUNNING
+    enter_cpu(core, slot, request.true_work)
+
+
+@kernel
+def host_awake(core, host_index):
+    """A host has woken: the tasks that wait for it begin."""
+    host = core.hosts[host_index]
+    if host.state != _WAKING:
+        return
+    meter_host(core.world[0], host)
+    host.state = _ON
+    while host.queue_head != _NONE:
+        run_task(core, unqueue_from_host(core, host))
+    touch(core, host)
