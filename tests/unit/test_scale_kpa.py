@@ -16,7 +16,9 @@ def run(policy, loads, ready, state=None, start=0.0):
     """One tick of 2 s a load, with a fixed number of ready instances; all answers and the last state."""
     answers = []
     for tick, load in enumerate(loads):
-        answer, state = policy.decide(seen(inflight=load, ready=ready, **TEN), state, start + 2.0 * (tick + 1))
+        answer, state = policy.decide(
+            seen(inflight=load, ready=ready, **TEN), state, start + 2.0 * (tick + 1)
+        )
         answers.append(answer.instances)
     return answers, state
 
@@ -74,6 +76,10 @@ def test_a_new_autoscaler_over_several_pods_does_not_shrink_them():
 
 
 def test_rates():
+    # The example beside the published formula: rate 1.1, 2 ready, 3 in flight, target 1: ceil(2.2) = 3 pods,
+    # where 2.2 cut to 2 would never grow.
+    policy = Kpa(max_scale_up_rate=1.1, total=10.0, utilisation=0.1)
+    assert policy.decide(seen(inflight=3.0, ready=2, **TEN), KpaState(), 2.0)[0].instances == 3
     # Scale up: 1.1 x 2 ready = 2.2 -> at most 3 although 4 are wanted (28 / 7).
     policy = Kpa(max_scale_up_rate=1.1)
     assert policy.decide(seen(inflight=28.0, ready=2, **TEN), KpaState(), 2.0)[0].instances == 3

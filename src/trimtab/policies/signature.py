@@ -93,8 +93,10 @@ def compile_wrapper(text: str, function: Callable[..., Any], signature: Any, pol
     compiled = function if hasattr(function, "py_func") else numba.njit(nogil=True)(function)
     module = _wrapper_module(text, digest)
     module.__dict__["decide"] = compiled
+    # a user's file may import others that no hash covers: it is compiled anew, in a fraction of a second
+    ours = function.__module__.startswith("trimtab.") and CACHE_FOLDER.is_dir()
     try:
-        return numba.cfunc(signature, nogil=True, cache=CACHE_FOLDER.is_dir())(module.wrapper)
+        return numba.cfunc(signature, nogil=True, cache=ours)(module.wrapper)
     except numba.core.errors.NumbaError as error:
         raise TrimtabError(f"policy {policy!r} does not compile: {_first_line(error)}") from None
 

@@ -117,9 +117,14 @@ def columns(decision: str, policies: Mapping[str, Mapping[str, Any]]) -> list[Fi
     Counts that matter as shares (late, rejected, failed) are shown as a share of the requests. A
     column in which nothing ever happened (no cold start, no failure) is left out.
     """
+    return [field for field in candidates(decision, policies) if _worth_showing(field, policies)]
+
+
+def candidates(decision: str, policies: Mapping[str, Mapping[str, Any]]) -> list[Field]:
+    """All columns that suit a decision and that at least one policy has a value for."""
     names = _COLUMNS.get(decision, _COLUMNS["route" if _streams(policies) else "place"])
     fields = [_SHARES.get(name, FIELDS[name]) for name in names]
-    return [field for field in fields if _worth_showing(field, policies)]
+    return [field for field in fields if any(field.name in figures for figures in policies.values())]
 
 
 def value_of(field: Field, figures: Mapping[str, Any]) -> float | None:

@@ -101,10 +101,10 @@ def axis(title: str, **more: Any) -> dict[str, Any]:
 
 
 def log_axis(title: str, values: Iterable[float | None], **more: Any) -> dict[str, Any]:
-    """A logarithmic axis for ``values`` with ticks at 1, 2, 5 (over many decades 1 alone), in full digits."""
+    """A logarithmic axis for ``values`` with a few ticks a decade, written in full."""
     positive = [value for value in values if value is not None and value > 0] or [1.0]
     low, high = math.log10(min(positive)), math.log10(max(positive))
-    steps = (1, 2, 5) if high - low < 3 else (1,)
+    steps = (1, 2, 3, 5, 7) if high - low < 1 else (1, 2, 5) if high - low < 3 else (1,)
     decades = range(math.floor(low) - 1, math.ceil(high) + 2)
     ticks = [float(f"{step}e{decade}") for decade in decades for step in steps]
     ends = [low - 0.03 * (high - low) - 0.02, high + 0.03 * (high - low) + 0.02]

@@ -25,6 +25,11 @@ _WORDS = (
 
 def write_frontier(path: Path, result: Mapping[str, Any], command: str = "") -> Path:
     """Write the page with the plot and the table; one file, works offline."""
+    return write_text(path, frontier_page(result, command))
+
+
+def frontier_page(result: Mapping[str, Any], command: str = "") -> str:
+    """The page: who is cheapest, the table, the plot."""
     ranked = order(result["policies"])
     words = f'<p class="headline">{escape(frontier_headline(result))}</p>'
     about = f"<pre><code>{escape(command)}</code></pre><p>{escape(versions())}</p><p>{_WORDS}</p>"
@@ -34,7 +39,7 @@ def write_frontier(path: Path, result: Mapping[str, Any], command: str = "") -> 
         + section("run", "What was run", about)
     )
     name = str(result.get("scenario", "frontier"))
-    return write_text(path, document(f"{name}: what fewer violations cost", "", body))
+    return document(f"{name}: what fewer violations cost", "", body)
 
 
 def frontier_headline(result: Mapping[str, Any], target: str = "0.01") -> str:

@@ -25,7 +25,7 @@ def headline(summary: Mapping[str, Any]) -> str:
     main = primary(summary["decision"], honest)
     best = ranking(summary["decision"], honest)[0]
     value = honest[best].get(main.name)
-    if value is None:
+    if value is None or not any(figures.get("completed") for figures in honest.values()):
         return "No request was answered under any policy."
     text = f"{best} is the best of {len(honest)} policies: " if len(honest) > 1 else f"{best} "
     text += f"it {_says(main, value)}" if len(honest) > 1 else _says(main, value)

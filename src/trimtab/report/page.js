@@ -159,7 +159,8 @@
     before = root.dataset.theme;
     root.dataset.theme = "light";
     redraw();
-    charts.forEach((chart) => Plotly.relayout(chart.div, { width: Math.min(chart.div.clientWidth, 680) }));
+    const width = (chart) => (chart.figure.classList.contains("half") ? 310 : 670);
+    charts.forEach((chart) => Plotly.relayout(chart.div, { width: width(chart) }));
   });
   window.addEventListener("afterprint", () => {
     if (before === undefined) delete root.dataset.theme; else root.dataset.theme = before;

@@ -23,7 +23,12 @@ _LONGEST_SCENARIO = 60_000
 def write_report(
     path: Path, scenario: Scenario, summary: Mapping[str, Any], outcomes: Sequence[Outcome], command: str
 ) -> Path:
-    """Write the report of a comparison as one HTML file that works offline.
+    """Write the report of a comparison as one HTML file that works offline."""
+    return write_text(path, report(scenario, summary, outcomes, command))
+
+
+def report(scenario: Scenario, summary: Mapping[str, Any], outcomes: Sequence[Outcome], command: str) -> str:
+    """The page: what came out, charts, fairness, what was run, and how to read it.
 
     It holds no time of day and no wall-clock figure: the same runs give the same bytes.
     """
@@ -38,7 +43,7 @@ def write_report(
         section("reading", "How to read this", _GLOSSARY),
     ]
     title = f"{scenario.name}: {len(runs.order)} {summary['decision']} policies compared"
-    return write_text(path, document(title, scenario.description, "".join(body)))
+    return document(title, scenario.description, "".join(body))
 
 
 def _about(scenario: Scenario, runs: Runs, command: str) -> str:

@@ -21,7 +21,14 @@ _CLUSTER = 0
 
 
 def write_trace(path: Path, outcome: Outcome, most_events: int = MOST_EVENTS) -> int:
-    """Write the trace of one run; returns how many requests are left out (0 if all fit).
+    """Write the trace of one run; returns how many requests are left out (0 if all fit)."""
+    text, left_out = trace(outcome, most_events)
+    write_text(path, text)
+    return left_out
+
+
+def trace(outcome: Outcome, most_events: int = MOST_EVENTS) -> tuple[str, int]:
+    """The trace of one run as JSON, and how many requests are left out of it.
 
     A process is a host, its threads are lanes: a request keeps to one lane while it is there, and
     lanes are reused, so that their number is the host's concurrency. A request is a slice
@@ -38,8 +45,7 @@ def write_trace(path: Path, outcome: Outcome, most_events: int = MOST_EVENTS) ->
     about = {"policy": outcome.policy, "seed": outcome.seed, "left_out": left_out, "note": text}
     lines = ",\n".join(json.dumps(event, ensure_ascii=False, separators=(",", ":")) for event in events)
     head = json.dumps(about, ensure_ascii=False)
-    write_text(path, f'{{"displayTimeUnit":"ms","otherData":{head},"traceEvents":[\n{lines}\n]}}\n')
-    return left_out
+    return f'{{"displayTimeUnit":"ms","otherData":{head},"traceEvents":[\n{lines}\n]}}\n', left_out
 
 
 def lanes(arrival: npt.NDArray[np.float64], completion: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:

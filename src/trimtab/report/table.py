@@ -9,11 +9,11 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from trimtab.report.field import Field, best_value, columns, percent, primary, ranking, value_of
+from trimtab.report.field import Field, best_value, candidates, columns, percent, primary, ranking, value_of
 
-_NAME_WIDTH = 27
+_NAME_WIDTH = 24
 _ROW_COLUMNS = 6
-_ROW_WIDTH = 12
+_ROW_WIDTH = 9
 
 
 def comparison_table(summary: Mapping[str, Any], width: int = 100) -> Table:
@@ -55,20 +55,25 @@ def caption(summary: Mapping[str, Any]) -> str:
     return text
 
 
-def heading(decision: str, figures: Mapping[str, Any]) -> str:
-    """The line above ``row``s, for a table that grows while policies run."""
-    fields = columns(decision, {"": figures})[:_ROW_COLUMNS]
-    return f"{'policy':<{_NAME_WIDTH}}" + "".join(f"{field.heading:>{_width(field)}}" for field in fields)
+class Lines:
+    """A plain table that grows while policies run: columns are fixed by what the first one has."""
 
+    def __init__(self, decision: str, first: Mapping[str, Any]) -> None:
+        self._fields = candidates(decision, {"": first})[:_ROW_COLUMNS]
 
-def row(decision: str, policy: str, figures: Mapping[str, Any]) -> str:
-    """One policy as a line of fixed width, to print as soon as it has run."""
-    fields = columns(decision, {"": figures})[:_ROW_COLUMNS]
-    values = ((field, value_of(field, figures)) for field in fields)
-    name = policy if len(policy) < _NAME_WIDTH else policy[: _NAME_WIDTH - 2] + "…"
-    return f"{name:<{_NAME_WIDTH}}" + "".join(
-        f"{'–' if value is None else field.shown(value):>{_width(field)}}" for field, value in values
-    )
+    def heading(self) -> str:
+        """The line above the rows."""
+        heads = "".join(f"{field.heading:>{_width(field)}}" for field in self._fields)
+        return f"{'policy':<{_NAME_WIDTH}}{heads}"
+
+    def row(self, policy: str, figures: Mapping[str, Any]) -> str:
+        """One policy, to print as soon as it has run."""
+        name = policy if len(policy) < _NAME_WIDTH else policy[: _NAME_WIDTH - 2] + "…"
+        values = ((field, value_of(field, figures)) for field in self._fields)
+        cells = (
+            f"{'–' if value is None else field.shown(value):>{_width(field)}}" for field, value in values
+        )
+        return f"{name:<{_NAME_WIDTH}}{''.join(cells)}"
 
 
 def change_text(figures: Mapping[str, Any], name: str) -> str:
@@ -84,7 +89,7 @@ def change_text(figures: Mapping[str, Any], name: str) -> str:
 
 
 def _width(field: Field) -> int:
-    return max(_ROW_WIDTH, len(field.heading) + 2)
+    return max(_ROW_WIDTH, len(field.heading) + 1)
 
 
 def _heading(field: Field) -> str:

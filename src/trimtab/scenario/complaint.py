@@ -11,7 +11,6 @@ from pydantic_core import ErrorDetails
 from trimtab.errors import TrimtabError, did_you_mean
 
 _MUST = {
-    "missing": "is missing, must be given",
     "finite_number": "must be finite",
     "greater_than": "must be above {gt}",
     "greater_than_equal": "must be {ge} or more",
@@ -31,9 +30,10 @@ _MUST = {
     "tuple_type": "must be a list",
     "dict_type": "must be a mapping",
     "model_type": "must be a mapping of settings",
+    "model_attributes_type": "must be a mapping of settings",
+    "model_instance_type": "must be a mapping of settings",
     "too_short": "must have at least {min_length} values",
     "too_long": "must have at most {max_length} values",
-    "union_tag_not_found": "must have 'source', one of: {tags}",
 }
 
 

@@ -78,8 +78,13 @@ def _merged(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
     merged = dict(base)
     for key, value in own.items():
         below = merged.get(key)
-        both = isinstance(below, dict) and isinstance(value, dict)
-        # another kind of workload has other fields, so nothing of the old one may stay
-        changed = both and value.get("source", below.get("source")) != below.get("source")
-        merged[key] = _merged(below, value) if both and not changed else value
+        if isinstance(below, dict) and isinstance(value, dict) and not _another_source(below, value):
+            merged[key] = _merged(below, value)
+        else:
+            merged[key] = value
     return merged
+
+
+def _another_source(below: dict[str, Any], value: dict[str, Any]) -> bool:
+    """Another kind of workload has other fields, so nothing of the old one may stay."""
+    return bool(value.get("source", below.get("source")) != below.get("source"))

@@ -65,7 +65,8 @@ def _is_model(override: str) -> bool:
 
 
 def _model_override(overrides: Sequence[str]) -> dict[str, str]:
-    return {"model": text.partition("=")[2].strip() for text in overrides if _is_model(text)}
+    chosen = [text.partition("=")[2].strip() for text in overrides if _is_model(text)]
+    return {"model": chosen[-1]} if chosen else {}
 
 
 def _validated(raw: dict[str, Any]) -> Scenario:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from trimtab.scenario.checks import check_chains, check_names, check_sites, check_sizes
 from trimtab.scenario.units import Bytes, BytesPerSecond, Cores, Fraction, PerSecond, Seconds
 from trimtab.scenario.workload import WorkloadSpec
 
@@ -25,15 +26,17 @@ class Hosts(Part):
     """``count`` equal machines."""
 
     name: Name
-    count: int = Field(1, ge=1, le=1_000_000)
+    count: int = Field(default=1, ge=1, le=1_000_000)
     cores: Cores
     memory: Bytes = Field(description="memory for functions")
     speed: Positive = 1.0
-    effective_cores: Cores | None = Field(None, description="what all hyper-threads together yield, if less")
+    effective_cores: Cores | None = Field(
+        default=None, description="what all hyper-threads together yield, if less"
+    )
     disk: BytesPerSecond = 500e6
     network: BytesPerSecond = 1.25e9
-    power: tuple[NotNegative, ...] | None = Field(None, description="watts at 0, 10 … 100 % CPU")
-    price: NotNegative | None = Field(None, description="USD an hour")
+    power: tuple[NotNegative, ...] | None = Field(default=None, description="watts at 0, 10 … 100 % CPU")
+    price: NotNegative | None = Field(default=None, description="USD an hour")
     site: Name = "here"
 
     @model_validator(mode="after")
@@ -46,10 +49,10 @@ class Hosts(Part):
 class Batch(Part):
     """Service by an instance with its own rate (a GPU variant): base + each · batch seconds."""
 
-    size: int = Field(1, ge=1, le=1024)
+    size: int = Field(default=1, ge=1, le=1024)
     base: Seconds
     each: Seconds
-    deviation: NotNegative = Field(0.0, description="coefficient of variation of the service time")
+    deviation: NotNegative = Field(default=0.0, description="coefficient of variation of the service time")
 
 
 class Function(Part):
@@ -57,26 +60,41 @@ class Function(Part):
 
     name: Name
     memory: Bytes = 256 * 2.0**20
-    create: Seconds = Field(0.0, description="time to make a container; uses no core")
-    init: Seconds = Field(0.0, description="core-seconds of initialisation after creation")
-    init_off_cpu: Seconds = Field(0.0, description="part of initialisation that uses no core")
-    work: Seconds = Field(0.1, description="mean core-seconds of a warm execution")
-    work_deviation: NotNegative = Field(1.0, description="coefficient of variation of the work")
+    create: Seconds = Field(default=0.0, description="time to make a container; uses no core")
+    init: Seconds = Field(default=0.0, description="core-seconds of initialisation after creation")
+    init_off_cpu: Seconds = Field(default=0.0, description="part of initialisation that uses no core")
+    work: Seconds = Field(default=0.1, description="mean core-seconds of a warm execution")
+    work_deviation: NotNegative = Field(default=1.0, description="coefficient of variation of the work")
     distribution: Literal["exponential", "lognormal", "constant", "uniform"] = "exponential"
-    off_cpu: Seconds = Field(0.0, description="seconds of an execution that use no core")
-    parallelism: Cores | None = Field(1.0, description="cores one request can use at most; null: no cap")
-    cpu: Cores | None = Field(None, description="cores of one instance (request and limit)")
-    concurrency: int = Field(1, ge=1, le=10_000)
+    off_cpu: Seconds = Field(default=0.0, description="seconds of an execution that use no core")
+    parallelism: Cores | None = Field(
+        default=1.0, description="cores one request can use at most; null: no cap"
+    )
+    cpu: Cores | None = Field(default=None, description="cores of one instance (request and limit)")
+    concurrency: int = Field(default=1, ge=1, le=10_000)
     deadline: Seconds | None = None
     batch: Batch | None = None
-    next: Name | None = Field(None, description="the function that this one calls when it is done")
-    site: Name | None = Field(None, description="where its instances may run; null: anywhere")
+    next: Name | None = Field(default=None, description="the function that this one calls when it is done")
+    site: Name | None = Field(default=None, description="where its instances may run; null: anywhere")
     task: Name | None = None
     accuracy: NotNegative | None = None
-    instances: int | None = Field(None, ge=0, description="instances at the start of a run")
+    instances: int | None = Field(default=None, ge=0, description="instances at the start of a run")
     network_bytes: Bytes = 0.0
     disk_bytes: Bytes = 0.0
     kind: Literal["managed", "blackbox"] = "managed"
+
+    @model_validator(mode="after")
+    def _deviation(self) -> Self:
+        if self.distribution == "exponential" and self.work_deviation != 1:
+            raise ValueError(
+                f"work_deviation = {self.work_deviation}, must be 1 for the exponential distribution "
+                "(lognormal and uniform take others)"
+            )
+        if self.distribution == "uniform" and self.work_deviation > 3**-0.5:
+            raise ValueError(
+                f"work_deviation = {self.work_deviation}, must be at most 0.57 for the uniform distribution"
+            )
+        return self
 
 
 class Application(Part):
@@ -90,6 +108,16 @@ class Application(Part):
     size: tuple[Bytes, Bytes] = (15e3, 60e3)
     task: Name = "detection"
     share: Positive = 1.0
+
+    @model_validator(mode="after")
+    def _ranges(self) -> Self:
+        for field in ("deadline", "rate", "duration", "size"):
+            low, high = getattr(self, field)
+            if low > high:
+                raise ValueError(f"{field} = [{low:g}, {high:g}], must not fall")
+            if high <= 0 or (field == "rate" and low <= 0):
+                raise ValueError(f"{field} = [{low:g}, {high:g}], must be above 0")
+        return self
 
 
 class Variant(Part):
@@ -107,7 +135,7 @@ class Worker(Part):
 
     site: Name
     variant: Name
-    count: int = Field(1, ge=1, le=10_000)
+    count: int = Field(default=1, ge=1, le=10_000)
 
 
 class Site(Part):
@@ -116,7 +144,7 @@ class Site(Part):
     name: Name
     capacity: dict[str, NotNegative] = Field(default_factory=dict)
     variants: tuple[Name, ...] | None = Field(
-        None, description="which variants the orchestrator may use here"
+        default=None, description="which variants the orchestrator may use here"
     )
 
 
@@ -133,7 +161,7 @@ class Link(Part):
 class Network(Part):
     """Who is how far from whom."""
 
-    access: Seconds = Field(0.0, description="mean one-way delay from a client to its scheduler")
+    access: Seconds = Field(default=0.0, description="mean one-way delay from a client to its scheduler")
     access_deviation: Seconds = 0.0
     access_bandwidth: BytesPerSecond = 12.5e6
     links: tuple[Link, ...] = ()
@@ -144,7 +172,7 @@ class KeepAlive(Part):
 
     policy: Literal["fixed", "hybrid-histogram"] = "fixed"
     seconds: Seconds = 600.0
-    range: Seconds = Field(14_400.0, description="hybrid-histogram: longest idle time that it counts")
+    range: Seconds = Field(default=14_400.0, description="hybrid-histogram: longest idle time that it counts")
     head: Fraction = 0.05
     tail: Fraction = 0.99
     margin: Fraction = 0.10
@@ -154,7 +182,7 @@ class Platform(Part):
     """How invocations meet instances."""
 
     dispatch: Literal["host", "cluster", "interval"] = Field(
-        "host",
+        default="host",
         description="host: each invocation is placed on a host (OpenWhisk); cluster: an idle instance "
         "anywhere first, then a queue by function; interval: tasks are assigned every interval",
     )
@@ -162,14 +190,16 @@ class Platform(Part):
     keep_alive: KeepAlive = KeepAlive()
     cpu: Literal["sharing", "fifo"] = "sharing"
     weights: Literal["memory", "equal"] = "equal"
-    serial_creation: bool = Field(False, description="a host makes one container at a time")
-    queue_limit: int | None = Field(None, ge=0, description="requests a queue holds; null: no limit")
-    managed_share: Fraction = Field(1.0, description="share of invokers that OpenWhisk's hashing uses")
-    warm_counts: Literal["function", "all"] = Field(
-        "function", description="what static-rank and FaaSRank take as warm infrastructures"
+    serial_creation: bool = Field(default=False, description="a host makes one container at a time")
+    queue_limit: int | None = Field(default=None, ge=0, description="requests a queue holds; null: no limit")
+    managed_share: Fraction = Field(
+        default=1.0, description="share of invokers that OpenWhisk's hashing uses"
     )
-    sample_every: Seconds = Field(0.1, description="interval of the host metrics that a policy sees")
-    hibernate: bool = Field(False, description="an idle host sleeps, and must wake before it works")
+    warm_counts: Literal["function", "all"] = Field(
+        default="function", description="what static-rank and FaaSRank take as warm infrastructures"
+    )
+    sample_every: Seconds = Field(default=0.1, description="interval of the host metrics that a policy sees")
+    hibernate: bool = Field(default=False, description="an idle host sleeps, and must wake before it works")
     wake: Seconds = 0.0
     hibernated_power: NotNegative = 0.0
 
@@ -177,14 +207,22 @@ class Platform(Part):
 class Control(Part):
     """The loop around scale, assign and select policies."""
 
-    period: Seconds | None = Field(None, description="null: the policy's own")
+    period: Seconds | None = Field(default=None, description="null: the policy's own")
     metrics_delay: Seconds = 0.0
-    minimum: int = Field(1, ge=0)
-    maximum: int = Field(1000, ge=1)
-    interval: Seconds = Field(10.0, description="of assign decisions")
-    window: Seconds = Field(10.0, description="of select decisions")
+    minimum: int = Field(default=1, ge=0)
+    maximum: int = Field(default=1000, ge=1)
+    interval: Seconds = Field(default=10.0, description="of assign decisions")
+    window: Seconds = Field(default=10.0, description="of select decisions")
     cpu_minimum: Cores = 0.05
     cpu_maximum: Cores = 64.0
+
+    @model_validator(mode="after")
+    def _limits(self) -> Self:
+        for what in ("minimum", "maximum"), ("cpu_minimum", "cpu_maximum"):
+            low, high = getattr(self, what[0]), getattr(self, what[1])
+            if low > high:
+                raise ValueError(f"{what[0]} = {low}, must be at most {what[1]} = {high}")
+        return self
 
 
 class Fault(Part):
@@ -192,9 +230,9 @@ class Fault(Part):
 
     kind: Literal["host-down", "instance-crash", "metrics-stale", "site-cut"]
     at: Seconds | None = None
-    rate: PerSecond | None = Field(None, description="mean number of such faults a second")
+    rate: PerSecond | None = Field(default=None, description="mean number of such faults a second")
     lasts: Seconds = 30.0
-    host: int | None = Field(None, ge=0, description="index of the host; null: drawn")
+    host: int | None = Field(default=None, ge=0, description="index of the host; null: drawn")
     site: Name | None = None
 
     @model_validator(mode="after")
@@ -210,7 +248,7 @@ class Scenario(Part):
     name: Name
     description: str = ""
     decision: Decision = "place"
-    baseline: Name | None = Field(None, description="the policy that others are compared with")
+    baseline: Name | None = Field(default=None, description="the policy that others are compared with")
     policies: dict[Decision, Name] = Field(
         default_factory=dict, description="who takes the decisions that are not being compared"
     )
@@ -228,54 +266,13 @@ class Scenario(Part):
     control: Control = Control()
     faults: tuple[Fault, ...] = ()
     workload: WorkloadSpec
-    violation_price: NotNegative = Field(0.0, description="USD for a missed deadline")
-    notes: tuple[str, ...] = Field((), description="what is assumed, and where a figure comes from")
+    violation_price: NotNegative = Field(default=0.0, description="USD for a missed deadline")
+    notes: tuple[str, ...] = Field(default=(), description="what is assumed, and where a figure comes from")
 
     @model_validator(mode="after")
-    def _names(self) -> Self:
-        for what, parts in (
-            ("hosts", self.hosts), ("functions", self.functions), ("applications", self.applications),
-            ("variants", self.variants), ("sites", self.sites),
-        ):  # fmt: skip
-            _unique(what, [part.name for part in parts])
-        functions = {function.name for function in self.functions}
-        for function in self.functions:
-            if function.next is not None and function.next not in functions:
-                raise ValueError(f"functions: {function.name!r} calls {function.next!r}, which does not exist")
-        variants = {variant.name for variant in self.variants}
-        sites = {site.name for site in self.sites} | {host.site for host in self.hosts}
-        for worker in self.workers:
-            if worker.variant not in variants:
-                raise ValueError(f"workers: variant = {worker.variant!r}, must be one of: {_list(variants)}")
-            if worker.site not in sites:
-                raise ValueError(f"workers: site = {worker.site!r}, must be one of: {_list(sites)}")
-        for link in self.network.links:
-            if link.site not in sites:
-                raise ValueError(f"network: site = {link.site!r}, must be one of: {_list(sites)}")
-        for function in self.functions:
-            if function.site is not None and function.site not in sites:
-                raise ValueError(f"functions: site = {function.site!r}, must be one of: {_list(sites)}")
-        self._no_cycles()
+    def _fits_together(self) -> Self:
+        check_names(self)
+        check_chains(self)
+        check_sites(self)
+        check_sizes(self)
         return self
-
-    def _no_cycles(self) -> None:
-        after = {function.name: function.next for function in self.functions}
-        for start in after:
-            seen, name = {start}, after[start]
-            while name is not None:
-                if name in seen:
-                    raise ValueError(f"functions: {start!r} calls itself in the end, chains must stop")
-                seen.add(name)
-                name = after[name]
-
-
-def _unique(what: str, names: list[str]) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise ValueError(f"{what}: name = {name!r} is there twice, names must differ")
-        seen.add(name)
-
-
-def _list(names: set[str]) -> str:
-    return ", ".join(sorted(names))

@@ -1,4 +1,4 @@
-"""``dotted.key=value`` on raw data: ``workload.rate=100``, ``hosts.0.count=20``, ``functions.fib.deadline=1 s``."""
+"""``dotted.key=value`` on raw data: ``workload.rate=100``, ``functions.fib.deadline=1 s``."""
 
 from __future__ import annotations
 

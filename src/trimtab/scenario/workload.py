@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from trimtab.scenario.units import PerSecond, Seconds
 
+Share = Annotated[float, Field(ge=0)]
+Length = Annotated[Seconds, Field(gt=0)]
 Spread = Literal["even", "poisson", "clustered"]
 
 
 class _Source(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    warm_up: Seconds = Field(0.0, description="requests before this are simulated, not reported")
+    warm_up: Seconds = Field(default=0.0, description="requests before this are simulated, not reported")
+
+
+def _just_one(source: _Source, first: str, second: str) -> None:
+    if (getattr(source, first) is None) == (getattr(source, second) is None):
+        raise ValueError(f"must have one of {first!r} and {second!r}")
 
 
 class PoissonSpec(_Source):
@@ -22,9 +29,14 @@ class PoissonSpec(_Source):
 
     source: Literal["poisson"] = "poisson"
     rate: PerSecond = Field(description="all functions together")
-    duration: Seconds | None = None
-    requests: int | None = Field(None, ge=1, le=200_000_000, description="stop after so many instead")
-    shares: dict[str, float] = Field(default_factory=dict, description="relative rate of a function")
+    duration: Length | None = None
+    requests: int | None = Field(default=None, ge=1, le=200_000_000, description="stop after so many instead")
+    shares: dict[str, Share] = Field(default_factory=dict, description="relative rate of a function")
+
+    @model_validator(mode="after")
+    def _length(self) -> Self:
+        _just_one(self, "duration", "requests")
+        return self
 
 
 class BurstsSpec(_Source):
@@ -32,11 +44,11 @@ class BurstsSpec(_Source):
 
     source: Literal["bursts"]
     rate: PerSecond = Field(description="mean rate, all functions together")
-    duration: Seconds
-    burst_factor: float = Field(10.0, gt=1, description="rate in a burst over the rate when calm")
-    burst: Seconds = Field(10.0, description="mean length of a burst")
-    calm: Seconds = Field(90.0, description="mean length of a calm")
-    shares: dict[str, float] = Field(default_factory=dict)
+    duration: Length
+    burst_factor: float = Field(default=10.0, gt=1, description="rate in a burst over the rate when calm")
+    burst: Length = Field(default=10.0, description="mean length of a burst")
+    calm: Length = Field(default=90.0, description="mean length of a calm")
+    shares: dict[str, Share] = Field(default_factory=dict)
 
 
 class DailySpec(_Source):
@@ -44,14 +56,19 @@ class DailySpec(_Source):
 
     source: Literal["daily"]
     peak_rate: PerSecond | None = None
-    peak_load: float | None = Field(None, gt=0, description="Erlang: peak rate × mean work")
-    trough: float = Field(0.2, ge=0, le=1, description="lowest rate over highest, spikes aside")
-    cycle: Seconds = 86_400.0
-    duration: Seconds
-    spikes: float = Field(6.0, ge=0, description="mean number of spikes in a cycle")
-    spike_height: float = Field(1.0, ge=0, description="added at most, as a share of the peak")
+    peak_load: float | None = Field(default=None, gt=0, description="Erlang: peak rate × mean work")
+    trough: float = Field(default=0.2, ge=0, le=1, description="lowest rate over highest, spikes aside")
+    cycle: Length = 86_400.0
+    duration: Length
+    spikes: float = Field(default=6.0, ge=0, description="mean number of spikes in a cycle")
+    spike_height: float = Field(default=1.0, ge=0, description="added at most, as a share of the peak")
     spike_length: Seconds = 120.0
-    draw: int = Field(1, ge=0, description="which spikes; a seed redraws arrivals only")
+    draw: int = Field(default=1, ge=0, description="which spikes; a seed redraws arrivals only")
+
+    @model_validator(mode="after")
+    def _peak(self) -> Self:
+        _just_one(self, "peak_rate", "peak_load")
+        return self
 
 
 class AzureLikeSpec(_Source):
@@ -59,10 +76,13 @@ class AzureLikeSpec(_Source):
 
     source: Literal["azure-like"]
     rate: PerSecond = Field(description="mean rate, all functions together")
-    duration: Seconds
-    population: int = Field(1, ge=0, description="which draw of rates; a seed redraws arrivals only")
+    duration: Length
+    population: int = Field(default=1, ge=0, description="which draw of rates; a seed redraws arrivals only")
     functions: int | None = Field(
-        None, ge=1, le=1_000_000, description="draw so many functions too, where the scenario lists none"
+        default=None,
+        ge=1,
+        le=1_000_000,
+        description="draw so many functions too, where the scenario lists none",
     )
     spread: Spread = "poisson"
 
@@ -73,9 +93,11 @@ class Azure2019Spec(_Source):
     source: Literal["azure-2019"]
     path: str
     spread: Spread = "poisson"
-    first_minute: int | None = Field(None, ge=0, description="of those in the file; null: its first")
-    last_minute: int | None = Field(None, ge=0)
-    whole: bool = Field(False, description="every function, not a sample of at most 5 million requests")
+    first_minute: int | None = Field(default=None, ge=0, description="of those in the file; null: its first")
+    last_minute: int | None = Field(default=None, ge=0)
+    whole: bool = Field(
+        default=False, description="every function, not a sample of at most 5 million requests"
+    )
 
 
 class FaaSRankSpec(_Source):
@@ -83,10 +105,10 @@ class FaaSRankSpec(_Source):
 
     source: Literal["faasrank"]
     calls: int = Field(ge=1)
-    duration: Seconds
-    draw: int = Field(1, ge=0, description="which ten traces; a seed redraws arrivals and work only")
-    path: str | None = Field(None, description="Azure 2019 folder; null: Azure-like traces")
-    rate_deviation: float = Field(0.35, ge=0, description="CV of the functions' rates")
+    duration: Length
+    draw: int = Field(default=1, ge=0, description="which ten traces; a seed redraws arrivals and work only")
+    path: str | None = Field(default=None, description="Azure 2019 folder; null: Azure-like traces")
+    rate_deviation: float = Field(default=0.35, ge=0, description="CV of the functions' rates")
 
 
 class Azure2021Spec(_Source):
@@ -117,10 +139,16 @@ class CountsSpec(_Source):
 
     source: Literal["counts"]
     path: str
-    peak_load: float | None = Field(None, gt=0, description="Erlang at the 99.9th-percentile minute")
-    peak_rate: PerSecond | None = Field(None, description="requests a second at that minute instead")
+    peak_load: float | None = Field(default=None, gt=0, description="Erlang at the 99.9th-percentile minute")
+    peak_rate: PerSecond | None = Field(default=None, description="requests a second at that minute instead")
     spread: Spread = "poisson"
-    whole: bool = Field(False, description="all of it, not evenly spaced two-hour windows")
+    whole: bool = Field(default=False, description="all of it, not evenly spaced two-hour windows")
+
+    @model_validator(mode="after")
+    def _peak(self) -> Self:
+        if self.peak_load is not None and self.peak_rate is not None:
+            raise ValueError("must have at most one of 'peak_load' and 'peak_rate'")
+        return self
 
 
 class RateStep(BaseModel):
@@ -135,21 +163,21 @@ class StreamsSpec(_Source):
     """ASET's clients: Poisson arrivals of streams, ``rate`` clients a minute for each source."""
 
     source: Literal["streams"]
-    rate: float = Field(60.0, gt=0, description="clients a minute for each source, lambda")
-    duration: Seconds = Field(720.0, description="warm-up included")
-    longest: Seconds = Field(110.0, description="streams are cut at this length")
-    steps: tuple[RateStep, ...] = Field((), description="changes of the rate during the run")
-    sources: tuple[str, ...] = ("antenna",)
+    rate: float = Field(default=60.0, gt=0, description="clients a minute for each source, lambda")
+    duration: Length = Field(default=720.0, description="warm-up included")
+    longest: Length = Field(default=110.0, description="streams are cut at this length")
+    steps: tuple[RateStep, ...] = Field(default=(), description="changes of the rate during the run")
+    sources: tuple[str, ...] = Field(default=("antenna",), min_length=1)
 
 
 class TasksSpec(_Source):
     """AIoTBench-like batch tasks: Poisson number of tasks an interval."""
 
     source: Literal["tasks"]
-    rate: float = Field(1.2, gt=0, description="tasks an interval")
-    interval: Seconds = 10.0
-    duration: Seconds
-    steps: tuple[RateStep, ...] = Field((), description="changes of the rate during the run")
+    rate: float = Field(default=1.2, gt=0, description="tasks an interval")
+    interval: Length = 10.0
+    duration: Length
+    steps: tuple[RateStep, ...] = Field(default=(), description="changes of the rate during the run")
 
 
 WorkloadSpec = Annotated[

@@ -22,13 +22,13 @@ def _mapping(loader: _UniqueKeys, node: yaml.MappingNode) -> dict[Any, Any]:
     loader.flatten_mapping(node)
     mapping: dict[Any, Any] = {}
     for key_node, value_node in node.value:
-        key = loader.construct_object(key_node, deep=True)  # type: ignore[no-untyped-call]
+        key = loader.construct_object(key_node, deep=True)
         line = key_node.start_mark.line + 1
         if not isinstance(key, str | int | float | bool):
             raise TrimtabError(f"line {line}: key = {key!r}, must be a plain name")
         if key in mapping:
             raise TrimtabError(f"line {line}: key {key!r} is there twice, keys must differ")
-        mapping[key] = loader.construct_object(value_node, deep=True)  # type: ignore[no-untyped-call]
+        mapping[key] = loader.construct_object(value_node, deep=True)
     return mapping
 
 
@@ -41,7 +41,7 @@ def parse_yaml(data: bytes | str) -> Any:
         raise TrimtabError(f"size = {len(data):,} bytes, must be at most {LARGEST:,}")
     text = data if isinstance(data, str) else decode(data)
     try:
-        value = yaml.load(text, _UniqueKeys)  # noqa: S506 (a SafeLoader)
+        value = yaml.load(text, _UniqueKeys)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise TrimtabError(f"line {line}: not valid YAML: {error.problem or error.context}") from error
@@ -51,7 +51,7 @@ def parse_yaml(data: bytes | str) -> Any:
         raise TrimtabError("is nested too deeply, must be a plain scenario") from error
     except ValueError as error:  # such as the date 2024-99-99
         raise TrimtabError(f"not valid YAML: {error}") from error
-    _nodes(value, {}, set())
+    _nodes(value, {})
     return value
 
 
@@ -64,18 +64,14 @@ def decode(data: bytes) -> str:
         raise TrimtabError(f"line {line}: not UTF-8 text (byte 0x{data[error.start]:02x})") from error
 
 
-def _nodes(value: Any, known: dict[int, int], open_: set[int]) -> int:
+def _nodes(value: Any, known: dict[int, int]) -> int:
     """Count values as if every alias were written out; shared parts are counted once and multiplied."""
     if not isinstance(value, dict | list):
         return 1
     key = id(value)
-    if key in open_:
-        raise TrimtabError("an alias contains itself, must be plain data")
     if key not in known:
-        open_.add(key)
         children = value.values() if isinstance(value, dict) else value
-        known[key] = 1 + sum(_nodes(child, known, open_) for child in children)
-        open_.discard(key)
+        known[key] = 1 + sum(_nodes(child, known) for child in children)
         if known[key] > MOST_NODES:
             raise TrimtabError(f"its aliases unfold into more than {MOST_NODES:,} values")
     return known[key]

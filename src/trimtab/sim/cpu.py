@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from trimtab.sim.heap import CPU_DONE, push
-from trimtab.sim.kernel import kernel
+from trimtab.sim.kernel import kernel, routine
 from trimtab.sim.meters import meter_function, meter_host, touch
 from trimtab.sim.records import NONE, RUNNING, WAITING_FOR_CORE
 
@@ -19,12 +19,13 @@ _EPSILON = 1e-12
 
 
 @kernel
-def cap_of(core, request):
-    """Cores that a request can use: its own parallelism, or its share of the instance's limit."""
+def cap_of(core, request, host):
+    """Cores that a request can use: its own parallelism, its share of the instance's limit, the host."""
+    cap = min(request.cap, host.cores)
     if request.instance == _NONE:
-        return request.cap
+        return cap
     instance = core.instances[request.instance]
-    return min(request.cap, instance.cpu / max(instance.running, 1))
+    return min(cap, instance.cpu / max(instance.running, 1))
 
 
 @kernel
@@ -42,7 +43,7 @@ def change_rate(core, request, rate, speed):
     request.rate = rate
 
 
-@kernel
+@routine
 def share(core, host):
     """Weighted max-min fairness: each gets min(cap, level · weight), the level such that all is used.
 
@@ -52,7 +53,7 @@ def share(core, host):
     slot = host.first
     while slot != _NONE:
         request = core.active[slot]
-        request.left = cap_of(core, request)
+        request.left = cap_of(core, request, host)
         demand += request.left
         weight += request.weight
         slot = request.next
@@ -148,7 +149,7 @@ def enter_cpu(core, slot, work):
         instance = core.instances[request.instance]
         instance.running += 1
         shared_instance = instance.running - 1
-    cap = cap_of(core, request)
+    cap = cap_of(core, request, host)
     request.rate = cap
     request.finish = world.now + work / (cap * host.speed)
     if world.meter_functions == 1:

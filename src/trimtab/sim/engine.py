@@ -20,7 +20,7 @@ from trimtab.sim.heap import (
 )
 from trimtab.sim.instances import created, expire, has_room, initialised, start_instance, wait_off_cpu
 from trimtab.sim.keepalive import learn_idle_time
-from trimtab.sim.kernel import kernel
+from trimtab.sim.kernel import kernel, routine
 from trimtab.sim.lists import unqueue_from_function
 from trimtab.sim.meters import record_sample
 from trimtab.sim.placing import choose_host
@@ -117,7 +117,7 @@ def start_for(core, slot, host_index):
     start_instance(core, request.function, host_index, slot)
 
 
-@kernel
+@routine
 def retry_blocked(core, mind, choose):
     """Memory became free: start instances for functions whose requests found no host."""
     world = core.world[0]
@@ -192,7 +192,7 @@ def delay_done(core, slot):
         close(core, slot, _COMPLETED)
 
 
-@kernel
+@routine
 def prewarm(core, function_index, stamp):
     """Hybrid keep-alive: load an instance just before the next call is expected."""
     function = core.functions[function_index]
@@ -244,7 +244,7 @@ def has_places(core):
     return world.heap_size + ROOM + 2 * world.queued < len(core.heap)
 
 
-@kernel
+@routine
 def advance(core, columns, mind, choose, route, fault_random, until, budget):
     """Run until a time, the end, or something the caller has to see to; returns the reason.
 

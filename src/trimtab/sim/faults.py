@@ -5,7 +5,7 @@ from __future__ import annotations
 from trimtab.sim.cpu import leave_cpu
 from trimtab.sim.draw import below
 from trimtab.sim.instances import destroy
-from trimtab.sim.kernel import kernel
+from trimtab.sim.kernel import kernel, routine
 from trimtab.sim.lists import free_request
 from trimtab.sim.meters import meter_host, touch
 from trimtab.sim.records import (
@@ -34,7 +34,7 @@ _HOST_DOWN, _HOST_BACK, _CRASH = HOST_DOWN, HOST_BACK, INSTANCE_CRASH
 _STALE, _FRESH, _CUT, _JOINED = METRICS_STALE, METRICS_BACK, SITE_CUT, SITE_BACK
 
 
-@kernel
+@routine
 def lose_requests(core, host_index, instance_index):
     """Everything on a host (or on one instance of it) ends: requests fail, starts are forgotten."""
     for slot in range(len(core.active)):
@@ -72,7 +72,7 @@ def leave_core_queue(core, host_index, slot):
     core.active[slot].next = _NONE
 
 
-@kernel
+@routine
 def host_goes_down(core, host_index):
     """A host dies with all that is on it."""
     world = core.world[0]
@@ -94,7 +94,7 @@ def host_goes_down(core, host_index):
     touch(core, host)
 
 
-@kernel
+@routine
 def crash_one(core, mind_random):
     """A running instance, drawn at random, dies with its requests."""
     world = core.world[0]
@@ -128,7 +128,7 @@ def forget_creation(core, host_index, index):
         host.creating = _NONE
 
 
-@kernel
+@routine
 def apply_fault(core, columns, fault_random):
     """The next fault of the schedule happens."""
     world = core.world[0]

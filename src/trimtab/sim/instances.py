@@ -6,7 +6,7 @@ import math
 
 from trimtab.sim.cpu import enter_cpu
 from trimtab.sim.heap import BATCH_DONE, DELAY_DONE, EXPIRES, PREWARM, push
-from trimtab.sim.kernel import kernel
+from trimtab.sim.kernel import kernel, routine
 from trimtab.sim.lists import (
     enrol,
     forget_idle,
@@ -119,7 +119,7 @@ def cease_idle(core, index):
     forget_idle(core, host, index)
 
 
-@kernel
+@routine
 def destroy(core, index):
     """Remove an instance that serves nobody; its memory is free at once."""
     world = core.world[0]
@@ -168,7 +168,7 @@ def make_room(core, host, memory):
         destroy(core, host.lru_head)
 
 
-@kernel
+@routine
 def start_instance(core, function_index, host_index, slot):
     """Start an instance on a host with room; ``slot`` carries the start through its phases.
 

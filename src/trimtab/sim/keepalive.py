@@ -7,12 +7,12 @@ The paper forecasts functions that are mostly out of range by ARIMA; here they g
 
 from __future__ import annotations
 
-from trimtab.sim.kernel import kernel
+from trimtab.sim.kernel import kernel, routine
 
 _ENOUGH = 10
 
 
-@kernel
+@routine
 def learn_idle_time(core, idle_times, function_index):
     """Count the idle time that an arrival ends, and set the function's windows from the histogram."""
     world = core.world[0]

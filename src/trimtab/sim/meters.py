@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from trimtab.sim.kernel import kernel
+from trimtab.sim.kernel import kernel, routine
 from trimtab.sim.records import HIBERNATED, ON, WAKING
 
 _ON, _WAKING, _HIBERNATED = ON, WAKING, HIBERNATED
@@ -130,7 +130,7 @@ def touch(core, host):
         world.dirty_count += 1
 
 
-@kernel
+@routine
 def meter_all(core):
     """Bring every integral up to now."""
     world = core.world[0]
@@ -141,7 +141,7 @@ def meter_all(core):
         meter_function(core.functions[index], world.now)
 
 
-@kernel
+@routine
 def record_sample(core, columns):
     """Write one row of the series: the state at this instant, and each host's use since the last."""
     world = core.world[0]

@@ -19,7 +19,7 @@ from trimtab.sim.instances import (
     start_instance,
     withdraw,
 )
-from trimtab.sim.kernel import kernel
+from trimtab.sim.kernel import kernel, routine
 from trimtab.sim.lists import (
     free_request,
     queue_on_function,
@@ -181,7 +181,7 @@ def leave_host(core, slot):
     touch(core, host)
 
 
-@kernel
+@routine
 def abandon(core, slot, status):
     """A request that waits for nothing any more (rejected, dropped) ends."""
     leave_function(core, slot, False)
@@ -231,7 +231,7 @@ def start_on_host(core, slot, host_index):
     return True
 
 
-@kernel
+@routine
 def drain_host(core, host_index):
     """Start what waits on a host, strictly first-in-first-out: the head blocks all."""
     host = core.hosts[host_index]
@@ -263,7 +263,7 @@ def occupy_host(core, slot, host_index):
     core.results[request.id].host = host_index
 
 
-@kernel
+@routine
 def feed(core, function_index):
     """Dispatch by cluster: give waiting requests of a function to instances with a free place."""
     function = core.functions[function_index]
@@ -312,7 +312,7 @@ def start_batch(core, index):
     return True
 
 
-@kernel
+@routine
 def finish_batch(core, index):
     """All requests of a batch are answered at once."""
     instance = core.instances[index]
@@ -383,7 +383,7 @@ def wait_for_instance(core, slot):
     feed(core, request.function)
 
 
-@kernel
+@routine
 def instance_started(core, slot):
     """An instance is ready: run the request that waited for it, or offer it to everybody."""
     request = core.active[slot]

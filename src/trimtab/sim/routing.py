@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trimtab.sim.heap import DELIVERY, STREAM_ENDS, push
-from trimtab.sim.kernel import kernel
+from trimtab.sim.kernel import kernel, routine
 from trimtab.sim.records import FAILED, IN_TRANSIT, NONE, REJECTED
 from trimtab.sim.requests import abandon, begin_request, enter_function_record
 
@@ -11,7 +11,7 @@ _NONE, _DELIVERY, _STREAM_ENDS, _IN_TRANSIT = NONE, DELIVERY, STREAM_ENDS, IN_TR
 _REJECTED, _FAILED = REJECTED, FAILED
 
 
-@kernel
+@routine
 def look_at_workers(core, columns, stream):
     """Fill what a routing policy sees of every worker for this stream, ASET's constraints included.
 
@@ -41,7 +41,7 @@ def look_at_workers(core, columns, stream):
         worker.feasible = 1 if fits and not cut else 0
 
 
-@kernel
+@routine
 def route_stream(core, columns, mind, route):
     """A stream arrives: bind it to a worker for its life, or reject it; -2 reports a bad answer."""
     world = core.world[0]
@@ -78,7 +78,7 @@ def end_stream(core, columns, index):
     stream.live = 0
 
 
-@kernel
+@routine
 def send_query(core, columns, identity):
     """A query of a stream sets out for the worker of its stream."""
     world = core.world[0]

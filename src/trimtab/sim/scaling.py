@@ -13,7 +13,7 @@ from trimtab.sim.instances import (
     start_instance,
     withdraw,
 )
-from trimtab.sim.kernel import kernel
+from trimtab.sim.kernel import kernel, routine
 from trimtab.sim.lists import free_request
 from trimtab.sim.meters import meter_function, meter_host, touch
 from trimtab.sim.placing import choose_host
@@ -23,7 +23,7 @@ from trimtab.sim.requests import blank_request
 _NONE, _READY, _STARTING, _DRAINING, _INITIALISING = NONE, READY, STARTING, DRAINING, INITIALISING
 
 
-@kernel
+@routine
 def set_instances(core, mind, choose, function_index, wanted):
     """Bring a function to ``wanted`` instances; returns how many could not be started for want of room."""
     function = core.functions[function_index]
@@ -43,7 +43,7 @@ def set_instances(core, mind, choose, function_index, wanted):
     return 0
 
 
-@kernel
+@routine
 def stop_one(core, function_index):
     """Stop one instance: one that is starting first, then an idle one, then drain a busy one."""
     function = core.functions[function_index]
@@ -97,7 +97,7 @@ def drain(core, index):
     function.draining += 1
 
 
-@kernel
+@routine
 def set_cpu(core, function_index, cores):
     """Change the CPU of every instance of a function in place."""
     world = core.world[0]
@@ -115,7 +115,7 @@ def set_cpu(core, function_index, cores):
         index = instance.function_next
 
 
-@kernel
+@routine
 def set_memory(core, function_index, memory):
     """Change the memory of every instance in place, where the host has room; returns how many changed."""
     world = core.world[0]
@@ -142,7 +142,7 @@ def set_memory(core, function_index, memory):
     return changed
 
 
-@kernel
+@routine
 def ready_at_once(core, function_index):
     """Before a run begins: every instance of a function that is starting is up already."""
     index = core.functions[function_index].first_instance

@@ -73,8 +73,9 @@ def build_azure_2019(scenario: Scenario, spec: Azure2019Spec, seed: int) -> Work
     """Calls of each minute spread inside it; durations drawn from the published percentiles."""
     day = read_day(spec)
     arrival, function = spread_counts(
-        day.function, day.minute, day.count, MINUTE, spec.spread, stream(seed, "arrivals")
-    )
+        day.function, day.minute, day.count,
+        length=MINUTE, how=spec.spread, random=stream(seed, "arrivals"),
+    )  # fmt: skip
     return assemble(
         scenario, arrival, function, day.minutes * MINUTE, seed,
         work=day.work.draw(function, stream(seed, "work")),
@@ -96,7 +97,9 @@ def draw_shapes(path: str, count: int, seconds: int, draw: int) -> Floats:
     # a trace with next to no calls in the window has no shape to map a function to
     usable = np.flatnonzero(counts.sum(axis=1) >= seconds / 10)
     if len(usable) < count:
-        raise TrimtabError(f"{path}: {len(usable)} functions are called often enough, must be {count} or more")
+        raise TrimtabError(
+            f"{path}: {len(usable)} functions are called often enough, must be {count} or more"
+        )
     chosen = counts[random.choice(usable, count, replace=False)]
     return np.asarray(chosen / chosen.mean(axis=1, keepdims=True))
 
@@ -116,7 +119,9 @@ def _read(
     total = int(invocations.count.sum(dtype=np.int64))
     if not whole and total > MOST_SAMPLED:
         kept = _sample(invocations, kept)
-        notes.append(f"{len(kept):,} of {len(invocations.keys):,} functions, drawn at random, of {total:,} calls in all")
+        notes.append(
+            f"{len(kept):,} of {len(invocations.keys):,} functions drawn at random, {total:,} calls in all"
+        )
     renumber = np.full(len(invocations.keys), -1, np.int32)
     renumber[kept] = np.arange(len(kept), dtype=np.int32)
     cells = renumber[invocations.function] >= 0

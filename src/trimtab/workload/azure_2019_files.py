@@ -48,12 +48,9 @@ def read_invocations(path: Path, first: int | None, last: int | None) -> Invocat
     header = read_header(file)
     require(file, header, KEYS)
     labels = _minutes(file, header, first, last)
-    wanted: dict[str, Any] = dict.fromkeys(KEYS, polars.String)
-    # an empty cell is a minute without calls, so minutes are not checked for being there
-    minutes = dict.fromkeys([str(label) for label in labels], polars.Int32)
-    frame = read_table(file, wanted, {"Trigger": polars.String})
-    counts = _read_minutes(file, minutes)
-    function, minute, count = _cells(file, counts, labels)
+    texts = dict.fromkeys([name for name in (*KEYS, "Trigger") if name in header], polars.String)
+    frame = _read_once(file, texts, dict.fromkeys([str(label) for label in labels], polars.Int32))
+    function, minute, count = _cells(file, frame, labels)
     keys = np.array(frame.select(KEYS).rows(), dtype=object).reshape(-1, 3)
     trigger = frame["Trigger"].to_numpy() if "Trigger" in frame.columns else np.full(len(keys), "unknown")
     keys, trigger, function = _merged(keys, trigger, function)
@@ -63,14 +60,21 @@ def read_invocations(path: Path, first: int | None, last: int | None) -> Invocat
     )  # fmt: skip
 
 
-def _read_minutes(file: Path, minutes: dict[str, Any]) -> Any:
+def _read_once(file: Path, texts: dict[str, Any], minutes: dict[str, Any]) -> Any:
+    """Names and counts in one pass; an empty cell is a minute without calls."""
     import polars
 
     try:
-        return polars.read_csv(file, columns=list(minutes), schema_overrides=minutes)
+        frame = polars.read_csv(file, columns=[*texts, *minutes], schema_overrides=texts | minutes)
     except Exception:
-        # slower, but says which value of which row
-        return read_table(file, minutes)
+        # slower, but says which value of which row is wrong
+        frame = read_table(file, texts | minutes)
+    short = [name for name in (*texts, list(minutes)[-1]) if frame[name].null_count()]
+    if short or frame.height == 0:
+        raise TrimtabError(
+            f"{file}: " + (f"{short[0]} is empty in some row, is it truncated?" if short else "has no rows")
+        )
+    return frame
 
 
 def read_durations(path: Path | None, keys: np.ndarray) -> tuple[Quantiles, str]:
@@ -91,7 +95,9 @@ def read_durations(path: Path | None, keys: np.ndarray) -> tuple[Quantiles, str]
     if missing:
         middle = int(np.argsort(mean)[len(mean) // 2])
         rows = np.where(rows < 0, middle, rows)
-    note = f"{missing:,} functions have no durations: those of the median function are used" if missing else ""
+    note = (
+        f"{missing:,} functions have no durations: those of the median function are used" if missing else ""
+    )
     knots = np.array(KNOTS) / 100.0
     return Quantiles(knots, np.maximum(values[rows], SHORTEST), np.maximum(mean[rows], SHORTEST)), note
 
@@ -140,7 +146,7 @@ def _minutes(file: Path, header: list[str], first: int | None, last: int | None)
     chosen = [one for one in labels if (first is None or one >= first) and (last is None or one <= last)]
     if not chosen:
         raise TrimtabError(
-            f"workload.first_minute = {first}, last_minute = {last}, must be within {labels[0]} to {labels[-1]}"
+            f"workload: first_minute = {first}, last_minute = {last}, must be {labels[0]} to {labels[-1]}"
         )
     return chosen
 

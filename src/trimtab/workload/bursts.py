@@ -18,8 +18,6 @@ def build_bursts(scenario: Scenario, spec: BurstsSpec, seed: int) -> Workload:
     """Arrivals whose rate is ``burst_factor`` times higher during a burst; the mean is ``rate``."""
     if spec.rate * spec.duration > MOST_REQUESTS:
         raise TrimtabError(f"workload.rate = {spec.rate:.3g}, makes more than {MOST_REQUESTS:,} requests")
-    if spec.burst <= 0 or spec.calm <= 0:
-        raise TrimtabError(f"workload.burst = {spec.burst}, calm = {spec.calm}, both must be above 0")
     arrivals, functions = [], []
     for index, share in enumerate(entry_shares(scenario, spec.shares)):
         if share > 0:

@@ -34,8 +34,6 @@ def build_daily(scenario: Scenario, spec: DailySpec, seed: int) -> Workload:
 
 def peak_rate(spec: DailySpec, work: float) -> float:
     """Requests a second at the peak: given, or the load in Erlang over the mean work."""
-    if (spec.peak_rate is None) == (spec.peak_load is None):
-        raise TrimtabError("workload: must have one of 'peak_rate' and 'peak_load'")
     if spec.peak_rate is not None:
         return spec.peak_rate
     assert spec.peak_load is not None
@@ -48,8 +46,6 @@ def daily_rate(spec: DailySpec) -> Floats:
     A spike rises at once and decays over ``spike_length``. Where spikes fall and how high they are depends
     on ``draw``, not on the seed: the rates of a workload stay.
     """
-    if spec.duration <= 0 or spec.cycle <= 0:
-        raise TrimtabError(f"workload.duration = {spec.duration}, cycle = {spec.cycle}, must be above 0")
     second = np.arange(int(np.ceil(spec.duration))) + 0.5
     rate = spec.trough + (1 - spec.trough) * (1 - np.cos(2 * np.pi * second / spec.cycle)) / 2
     random = stream(spec.draw, "rates")

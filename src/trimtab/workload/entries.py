@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -22,8 +21,6 @@ def entry_shares(scenario: Scenario, shares: Mapping[str, float] | None = None) 
     for name, share in (shares or {}).items():
         if name not in names:
             raise unknown("workload.shares", name, names)
-        if not (math.isfinite(share) and share >= 0):
-            raise TrimtabError(f"workload.shares.{name} = {share}, must be 0 or more")
         weights[names.index(name)] = share
     if not weights.sum() > 0:
         raise TrimtabError("workload.shares: all are 0, at least one must be above")

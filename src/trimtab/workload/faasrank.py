@@ -44,8 +44,8 @@ def build_faasrank(scenario: Scenario, spec: FaaSRankSpec, seed: int) -> Workloa
 def _shares(spec: FaaSRankSpec, count: int) -> Floats:
     """Share of the calls of each function: a lognormal with the given coefficient of variation.
 
-    Rates of real functions differ by orders of magnitude, yet the paper's CPU time per call is nearly the same
-    in all its workloads: its ten functions were called about equally often.
+    Rates of real functions differ by orders of magnitude, yet the paper's CPU time per call is nearly the
+    same in all its workloads: its ten functions were called about equally often.
     """
     sigma = np.sqrt(np.log1p(spec.rate_deviation**2))
     weight = np.exp(sigma * stream(spec.draw, "rates", 2).standard_normal(count))

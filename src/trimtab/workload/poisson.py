@@ -23,8 +23,6 @@ def build_poisson(scenario: Scenario, spec: PoissonSpec, seed: int) -> Workload:
 
 
 def _arrivals(spec: PoissonSpec, random: np.random.Generator) -> tuple[Floats, float]:
-    if (spec.requests is None) == (spec.duration is None):
-        raise TrimtabError("workload: must have one of 'duration' and 'requests'")
     if spec.requests is not None:
         if spec.rate <= 0:
             raise TrimtabError(f"workload.rate = {spec.rate}, must be above 0")

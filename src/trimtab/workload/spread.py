@@ -23,7 +23,13 @@ DESCRIPTION: dict[Spread, str] = {
 
 
 def spread_counts(
-    function: Ints, interval: Ints, count: Ints, length: float, how: Spread, random: np.random.Generator
+    function: Ints,
+    interval: Ints,
+    count: Ints,
+    *,
+    length: float,
+    how: Spread,
+    random: np.random.Generator,
 ) -> tuple[Floats, Ints]:
     """Arrival times, sorted, and their functions.
 
@@ -35,7 +41,8 @@ def spread_counts(
     arrival = _inside(count, total, how, random, length)
     arrival += np.repeat(interval * length, count)
     order = np.argsort(arrival, kind="stable")
-    return arrival[order], np.repeat(function.astype(np.int32), count)[order]
+    functions = np.repeat(function.astype(np.int32), count)[order]
+    return arrival[order], functions
 
 
 def _inside(count: Ints, total: int, how: Spread, random: np.random.Generator, length: float) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -16,10 +17,8 @@ def stepped_arrivals(
     first: float, steps: Sequence[RateStep], unit: float, duration: float, random: np.random.Generator
 ) -> Floats:
     """Sorted arrivals up to ``duration``; rates are per ``unit`` seconds."""
-    if unit <= 0:
-        raise TrimtabError(f"workload.interval = {unit}, must be above 0")
     starts = [0.0, *(step.at for step in steps)]
-    if any(after <= before for before, after in zip(starts, starts[1:])):
+    if any(after <= before for before, after in pairwise(starts)):
         raise TrimtabError(f"workload.steps: at = {starts[1:]}, must be above 0 and rise")
     edges = np.minimum([*starts, np.inf], duration)
     rates = np.array([first, *(step.rate for step in steps)]) / unit

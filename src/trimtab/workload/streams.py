@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from trimtab.errors import TrimtabError
-from trimtab.scenario.model import Application, Function, Scenario
+from trimtab.scenario.model import Function, Scenario
 from trimtab.scenario.workload import StreamsSpec
 from trimtab.workload.random_streams import stream
 from trimtab.workload.spread import MOST_REQUESTS
@@ -53,7 +53,6 @@ def _streams(
         low, high = limits[chosen, 0], limits[chosen, 1]
         return np.asarray(low + (high - low) * random.random(count))
 
-    _check(applications)
     access = network.normal(scenario.network.access, scenario.network.access_deviation, count)
     return Streams(
         arrival=arrival,
@@ -79,16 +78,6 @@ def _arrivals(spec: StreamsSpec, random: np.random.Generator) -> tuple[Floats, I
     return arrival[order], source[order]
 
 
-def _check(applications: tuple[Application, ...]) -> None:
-    for application in applications:
-        for field in ("deadline", "rate", "duration", "size"):
-            low, high = getattr(application, field)
-            if low > high:
-                raise TrimtabError(f"applications.{application.name}.{field} = [{low}, {high}], must rise")
-        if application.rate[0] <= 0:
-            raise TrimtabError(f"applications.{application.name}.rate = {application.rate[0]}, must be above 0")
-
-
 def _queries(streams: Streams, duration: float, random: np.random.Generator) -> tuple[Floats, Ints]:
     """Times of all queries, sorted, and their streams; a stream ends with the run."""
     lasts = np.minimum(streams.duration, duration - streams.arrival)
@@ -99,7 +88,9 @@ def _queries(streams: Streams, duration: float, random: np.random.Generator) -> 
     if total > MOST_REQUESTS:
         raise TrimtabError(f"queries = {total:,}, must be at most {MOST_REQUESTS:,} in one run")
     index = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
-    arrival = np.repeat(streams.arrival + phase / streams.rate, counts) + index / np.repeat(streams.rate, counts)
+    arrival = np.repeat(streams.arrival + phase / streams.rate, counts) + index / np.repeat(
+        streams.rate, counts
+    )
     order = np.argsort(arrival, kind="stable")
     of_stream = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
     return arrival[order], of_stream[order]

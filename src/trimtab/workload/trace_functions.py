@@ -12,8 +12,9 @@ SLACK = 0.5
 """Seconds that a deadline leaves beyond execution, where the scenario has no deadline of its own to go by."""
 
 NOTE = (
-    f"functions of the trace: cold start {CREATE} s to create and {INIT} core-seconds to initialise (assumed), "
-    "at least 128 MiB, one core a call"
+    f"functions of the trace: {CREATE} s to create an instance (the scenario's own time where instances are "
+    f"controlled) and {INIT} core-seconds to initialise it are assumed; at least 128 MiB, at most a host; "
+    "one core a call"
 )
 
 
@@ -26,10 +27,11 @@ def function_of_trace(
     because a deadline for 100 ms of work means nothing for a function that runs a minute.
     """
     like = scenario.functions[0] if scenario.functions else Function(name="like")
+    largest = max(host.memory for host in scenario.hosts)
     slack = None if like.deadline is None else max(like.deadline - like.work, SLACK)
     return Function(
         name=name,
-        memory=max(like.memory if memory is None else memory, MEMORY_FLOOR),
+        memory=min(max(like.memory if memory is None else memory, MEMORY_FLOOR), largest),
         create=like.create if scenario.platform.instances == "controlled" else CREATE,
         init=INIT,
         work=work,

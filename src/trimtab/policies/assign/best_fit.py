@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
 from trimtab.policies.assign.capacity import (
-    Load,
+    Records,
     by_price,
     fits,
     fullness,
     has_free_cores,
     meets_deadlines,
     put,
-    room_for,
+    records,
     soonest,
     time_alone,
     time_moving,
 )
+from trimtab.policies.assign.compiled import compiled
 from trimtab.policies.assign.contract import HostTable, Ints, TaskTable
 from trimtab.policies.scale import checks
 
@@ -47,96 +47,78 @@ class BestFit:
 
     def plan(self, tasks: TaskTable, hosts: HostTable, current: Ints) -> Ints:
         """A host for each task."""
-        room, plan = room_for(tasks, hosts, current)
-        _place(room, plan, by_price(hosts))
-        _consolidate(room, plan, self.nearly_empty, self.worth)
+        work, machines, plan = records(tasks, hosts, current)
+        _place(work, machines, plan, by_price(machines))
+        if not np.any(plan < 0):
+            # While a task waits for memory, all that is free is kept for it.
+            self._consolidate(work, machines, plan)
         return plan
 
+    def _consolidate(self, tasks: Records, hosts: Records, plan: Ints) -> None:
+        for source in np.argsort(hosts["demand"] / hosts["cores"], kind="stable"):
+            # Read again for each: a host may have been filled from others since the order was made.
+            if 0.0 < hosts["demand"][source] <= self.nearly_empty * hosts["cores"][source]:
+                _empty(tasks, hosts, plan, int(source), self.worth)
 
-@njit(cache=True)
-def _place(room, plan, order):  # type: ignore[no-untyped-def]
-    for task in range(len(plan)):
-        if plan[task] < 0:
-            host = _fullest(room, task, -1)
+
+@compiled
+def _place(tasks, hosts, plan, order):  # type: ignore[no-untyped-def]
+    for index in range(len(tasks)):
+        if plan[index] < 0:
+            host = _fullest(tasks[index], hosts, -1)
             if host < 0:
-                host = _cheapest_asleep(room, task, order)
+                host = _cheapest_asleep(tasks[index], hosts, order)
             if host < 0:
-                host = soonest(room, task)
+                host = soonest(tasks[index], hosts)
             if host >= 0:
-                put(room, task, host)
-                plan[task] = host
+                put(tasks[index], hosts[host])
+                plan[index] = host
 
 
-@njit(cache=True)
-def _in_time(room, task, host):  # type: ignore[no-untyped-def]
+@compiled
+def _in_time(task, host):  # type: ignore[no-untyped-def]
     # Without a deadline any delay would do, and all tasks would end up on one host: do not slow those down.
-    hurried = room.tasks.time_left[task] < np.inf
-    return meets_deadlines(room, task, host) and (hurried or has_free_cores(room, task, host))
+    hurried = task.time_left < np.inf
+    return meets_deadlines(task, host) and (hurried or has_free_cores(task, host))
 
 
-@njit(cache=True)
-def _fullest(room, task, source):  # type: ignore[no-untyped-def]
+@compiled
+def _fullest(task, hosts, source):  # type: ignore[no-untyped-def]
     """The fullest awake host in time; with a ``source``, one that is at least as full as it."""
     best, most = -1, -1.0
-    least = 0.0 if source < 0 else fullness(room, source)
-    for host in range(len(room.hosts.cores)):
-        full = fullness(room, host)
-        if host != source and room.load.awake[host] and full >= least and full > most:
-            if fits(room, task, host) and _in_time(room, task, host):
-                best, most = host, full
+    least = 0.0 if source < 0 else fullness(hosts[source])
+    for index in range(len(hosts)):
+        host = hosts[index]
+        full = fullness(host)
+        if index != source and host.awake and full >= least and full > most:
+            if fits(task, host) and _in_time(task, host):
+                best, most = index, full
     return best
 
 
-@njit(cache=True)
-def _cheapest_asleep(room, task, order):  # type: ignore[no-untyped-def]
-    for host in order:
-        if not room.load.awake[host] and fits(room, task, host) and _in_time(room, task, host):
-            return host
+@compiled
+def _cheapest_asleep(task, hosts, order):  # type: ignore[no-untyped-def]
+    for index in order:
+        if not hosts[index].awake and fits(task, hosts[index]) and _in_time(task, hosts[index]):
+            return index
     return -1
 
 
-@njit(cache=True)
-def _consolidate(room, plan, nearly_empty, worth):  # type: ignore[no-untyped-def]
-    for source in np.argsort(room.load.demand / room.hosts.cores, kind="mergesort"):
-        if 0.0 < fullness(room, source) <= nearly_empty:
-            _empty(room, plan, source, worth)
-
-
-@njit(cache=True)
-def _empty(room, plan, source, worth):  # type: ignore[no-untyped-def]
+@compiled
+def _empty(tasks, hosts, plan, source, worth):  # type: ignore[no-untyped-def]
     """Move every task off ``source``, or leave everything as it was."""
-    before, trial = _copy(room.load), plan.copy()
-    for task in range(len(plan)):
-        if plan[task] == source:
-            host = _fullest(room, task, source)
-            if host < 0 or time_alone(room, task, source) < worth * time_moving(room, task, host):
-                _restore(room.load, before)
+    moved, after = plan.copy(), hosts.copy()
+    for index in range(len(tasks)):
+        if plan[index] == source:
+            task = tasks[index]
+            host = _fullest(task, after, source)
+            if host < 0 or time_alone(task, hosts[source]) < worth * time_moving(task, hosts[host]):
                 return
-            put(room, task, host)
-            trial[task] = host
-    plan[:] = trial
+            put(task, after[host])
+            moved[index] = host
+    plan[:] = moved
+    for index in range(len(hosts)):
+        hosts[index] = after[index]
     # It goes to sleep: nothing else may move there.
-    room.load.awake[source] = False
-    room.load.demand[source] = 0.0
-
-
-@njit(cache=True)
-def _copy(load):  # type: ignore[no-untyped-def]
-    return Load(
-        load.memory_free.copy(),
-        load.demand.copy(),
-        load.needed.copy(),
-        load.work.copy(),
-        load.longest.copy(),
-        load.awake.copy(),
-    )
-
-
-@njit(cache=True)
-def _restore(load, before):  # type: ignore[no-untyped-def]
-    load.memory_free[:] = before.memory_free
-    load.demand[:] = before.demand
-    load.needed[:] = before.needed
-    load.work[:] = before.work
-    load.longest[:] = before.longest
-    load.awake[:] = before.awake
+    hosts[source].awake = False
+    hosts[source].demand = 0.0

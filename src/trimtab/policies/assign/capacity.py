@@ -13,219 +13,193 @@ Tasks that cannot be in time even alone do not count: nothing can be saved for t
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from trimtab.policies.assign.contract import DOWN, ON, WAKING, Floats, HostTable, Ints, TaskTable
+from trimtab.policies.assign.compiled import compiled
+from trimtab.policies.assign.contract import DOWN, ON, WAKING, HostTable, Ints, TaskTable
 
-Flags = npt.NDArray[np.bool_]
+Records = npt.NDArray[Any]
 
 ROUNDING = 1e-9
 """Relative slack of comparisons between sums that were added up in different orders."""
 
+TASK = np.dtype(
+    [
+        ("remaining", np.float64),
+        ("cores", np.float64),
+        ("memory", np.float64),
+        ("time_left", np.float64),  # seconds from now until the deadline
+        ("place", np.int64),  # where it runs now; -1: nowhere, or on a host that is down
+        ("bandwidth", np.float64),  # of the host where it runs now
+    ],
+    align=True,
+)
 
-class Tasks(NamedTuple):
-    """The columns of a task that kernels read."""
-
-    remaining: Floats
-    cores: Floats
-    memory: Floats
-    time_left: Floats
-    """Seconds from now until the deadline."""
-    place: Ints
-    """Where it runs now; -1: nowhere, or on a host that is down."""
-
-
-class Hosts(NamedTuple):
-    """The columns of a host that kernels read."""
-
-    cores: Floats
-    speed: Floats
-    price: Floats
-    """USD a second."""
-    usable: Flags
-    wait: Floats
-    """Seconds until it can work; a waking host is taken to need the whole wake time."""
-    delay: Floats
-    """Network, there and back."""
-    bandwidth: Floats
-
-
-class Load(NamedTuple):
-    """What is planned for each host so far; kernels write it."""
-
-    memory_free: Floats
-    demand: Floats
-    """Cores that the tasks could use."""
-    needed: Floats
-    """Largest share that a task in time needs."""
-    work: Floats
-    """Core-seconds left."""
-    longest: Floats
-    """Seconds that the longest task takes alone."""
-    awake: Flags
-    """On, waking, or with a task planned."""
+HOST = np.dtype(
+    [
+        ("index", np.int64),
+        ("cores", np.float64),
+        ("speed", np.float64),
+        ("price", np.float64),  # USD a second
+        ("wait", np.float64),  # seconds until it can work; a waking one is taken to need all of its wake time
+        ("delay", np.float64),  # network, there and back
+        ("bandwidth", np.float64),
+        ("usable", np.bool_),
+        # What is planned for it so far:
+        ("awake", np.bool_),  # on, waking, or with a task planned
+        ("memory_free", np.float64),
+        ("demand", np.float64),  # cores that its tasks could use
+        ("needed", np.float64),  # largest share that a task in time needs
+        ("work", np.float64),  # core-seconds left
+        ("longest", np.float64),  # seconds that its longest task takes alone
+    ],
+    align=True,
+)
 
 
-class Room(NamedTuple):
-    """All that a kernel needs."""
-
-    tasks: Tasks
-    hosts: Hosts
-    load: Load
-
-
-def room_for(tasks: TaskTable, hosts: HostTable, current: Ints) -> tuple[Room, Ints]:
-    """The hosts with the tasks that stay where they are, and the plan that says so.
+def records(tasks: TaskTable, hosts: HostTable, current: Ints) -> tuple[Records, Records, Ints]:
+    """Tasks and hosts for compiled functions, with the tasks that stay already on their hosts, and the plan.
 
     A task stays if its host is up and holds its memory; all others are -1 in the plan.
     """
-    usable = hosts.state != DOWN
-    place = np.where((current >= 0) & usable[np.maximum(current, 0)], current, -1).astype(np.int32)
-    room = Room(_tasks_of(tasks, place), _hosts_of(hosts, usable), _empty_load(hosts))
-    plan: Ints = _keep(room)
-    return room, plan
+    machines = _host_records(hosts)
+    work = _task_records(tasks, machines, current)
+    plan = np.full(len(work), -1, np.int32)
+    _keep(work, machines, plan)
+    return work, machines, plan
 
 
-def _tasks_of(table: TaskTable, place: Ints) -> Tasks:
+def _host_records(table: HostTable) -> Records:
+    hosts = np.zeros(len(table.cores), HOST)
+    hosts["index"] = np.arange(len(hosts))
+    for column in ("cores", "speed", "bandwidth"):
+        hosts[column] = getattr(table, column)
+    hosts["price"] = table.price / 3600.0
+    hosts["wait"] = np.where(table.state == ON, 0.0, table.wake)
+    hosts["delay"] = 2.0 * table.delay
+    hosts["usable"] = table.state != DOWN
+    hosts["awake"] = (table.state == ON) | (table.state == WAKING)
+    hosts["memory_free"] = table.memory
+    return hosts
+
+
+def _task_records(table: TaskTable, hosts: Records, current: Ints) -> Records:
+    tasks = np.zeros(len(table.cores), TASK)
     # Work that took longer than expected has none left, not less than none.
-    remaining = np.maximum(table.remaining, 0.0)
-    return Tasks(remaining, table.cores, table.memory, table.deadline - table.age, place)
+    tasks["remaining"] = np.maximum(table.remaining, 0.0)
+    tasks["cores"] = table.cores
+    tasks["memory"] = table.memory
+    tasks["time_left"] = table.deadline - table.age
+    somewhere = np.maximum(current, 0)
+    tasks["place"] = np.where((current >= 0) & hosts["usable"][somewhere], current, -1)
+    tasks["bandwidth"] = hosts["bandwidth"][somewhere]
+    return tasks
 
 
-def _hosts_of(table: HostTable, usable: Flags) -> Hosts:
-    return Hosts(
-        cores=table.cores,
-        speed=table.speed,
-        price=table.price / 3600.0,
-        usable=usable,
-        wait=np.where(table.state == ON, 0.0, table.wake),
-        delay=2.0 * table.delay,
-        bandwidth=table.bandwidth,
-    )
-
-
-def _empty_load(table: HostTable) -> Load:
-    hosts = len(table.cores)
-    return Load(
-        memory_free=table.memory.astype(np.float64),
-        demand=np.zeros(hosts),
-        needed=np.zeros(hosts),
-        work=np.zeros(hosts),
-        longest=np.zeros(hosts),
-        awake=(table.state == ON) | (table.state == WAKING),
-    )
-
-
-def by_price(table: HostTable) -> Ints:
+def by_price(hosts: Records) -> Ints:
     """Hosts by USD per unit of computing power, cheapest first, equal ones by index."""
-    return np.argsort(table.price / (table.cores * table.speed), kind="stable").astype(np.int32)
+    return np.argsort(hosts["price"] / (hosts["cores"] * hosts["speed"]), kind="stable").astype(np.int32)
 
 
-@njit(cache=True)
-def _keep(room):  # type: ignore[no-untyped-def]
-    place = room.tasks.place
-    plan = np.full(len(place), -1, np.int32)
-    for task in range(len(place)):
-        if place[task] >= 0 and fits(room, task, place[task]):
-            put(room, task, place[task])
-            plan[task] = place[task]
-    return plan
+@compiled
+def _keep(tasks, hosts, plan):  # type: ignore[no-untyped-def]
+    for index in range(len(tasks)):
+        task = tasks[index]
+        if task.place >= 0 and fits(task, hosts[task.place]):
+            put(task, hosts[task.place])
+            plan[index] = task.place
 
 
-@njit(cache=True)
-def fits(room, task, host):  # type: ignore[no-untyped-def]
+@compiled
+def fits(task, host):  # type: ignore[no-untyped-def]
     """Whether the host is up and has the memory."""
-    return room.hosts.usable[host] and room.tasks.memory[task] <= room.load.memory_free[host]
+    return host.usable and task.memory <= host.memory_free
 
 
-@njit(cache=True)
-def cores_used(room, task, host):  # type: ignore[no-untyped-def]
+@compiled
+def cores_used(task, host):  # type: ignore[no-untyped-def]
     """Cores that the task can use there."""
-    return min(room.tasks.cores[task], room.hosts.cores[host])
+    return min(task.cores, host.cores)
 
 
-@njit(cache=True)
-def fullness(room, host):  # type: ignore[no-untyped-def]
+@compiled
+def fullness(host):  # type: ignore[no-untyped-def]
     """Cores wanted over cores there are."""
-    return room.load.demand[host] / room.hosts.cores[host]
+    return host.demand / host.cores
 
 
-@njit(cache=True)
-def time_alone(room, task, host):  # type: ignore[no-untyped-def]
+@compiled
+def time_alone(task, host):  # type: ignore[no-untyped-def]
     """Seconds that the rest of the task takes with nobody else on the host."""
-    return room.tasks.remaining[task] / (cores_used(room, task, host) * room.hosts.speed[host])
+    return task.remaining / (cores_used(task, host) * host.speed)
 
 
-@njit(cache=True)
-def time_moving(room, task, host):  # type: ignore[no-untyped-def]
+@compiled
+def time_moving(task, host):  # type: ignore[no-untyped-def]
     """Seconds of a migration to the host, at the slower of both ends; 0 where there is none."""
-    source = room.tasks.place[task]
-    if source < 0 or source == host:
+    if task.place < 0 or task.place == host.index:
         return 0.0
-    return room.tasks.memory[task] / min(room.hosts.bandwidth[source], room.hosts.bandwidth[host])
+    return task.memory / min(task.bandwidth, host.bandwidth)
 
 
-@njit(cache=True)
-def share_with(room, task, host):  # type: ignore[no-untyped-def]
+@compiled
+def share_with(task, host):  # type: ignore[no-untyped-def]
     """Share that each task of the host gets once this one is there too."""
-    demand = room.load.demand[host] + cores_used(room, task, host)
-    return min(1.0, room.hosts.cores[host] / demand)
+    return min(1.0, host.cores / (host.demand + cores_used(task, host)))
 
 
-@njit(cache=True)
-def has_free_cores(room, task, host):  # type: ignore[no-untyped-def]
+@compiled
+def has_free_cores(task, host):  # type: ignore[no-untyped-def]
     """Whether the task can be added with nobody slowed down."""
-    return share_with(room, task, host) >= 1.0 - ROUNDING
+    return share_with(task, host) >= 1.0 - ROUNDING
 
 
-@njit(cache=True)
-def completion(room, task, host):  # type: ignore[no-untyped-def]
+@compiled
+def completion(task, host):  # type: ignore[no-untyped-def]
     """Seconds until the task's answer is back, if it is put there."""
-    run = time_alone(room, task, host) / share_with(room, task, host)
-    return time_moving(room, task, host) + room.hosts.wait[host] + run + room.hosts.delay[host]
+    run = time_alone(task, host) / share_with(task, host)
+    return time_moving(task, host) + host.wait + run + host.delay
 
 
-@njit(cache=True)
-def share_needed(room, task, host):  # type: ignore[no-untyped-def]
+@compiled
+def share_needed(task, host):  # type: ignore[no-untyped-def]
     """Share that the task needs there to be in time; infinite if no share is enough."""
-    overhead = time_moving(room, task, host) + room.hosts.wait[host] + room.hosts.delay[host]
-    left = room.tasks.time_left[task] - overhead
+    left = task.time_left - time_moving(task, host) - host.wait - host.delay
     if left <= 0.0:
         return np.inf
-    return time_alone(room, task, host) / left
+    return time_alone(task, host) / left
 
 
-@njit(cache=True)
-def meets_deadlines(room, task, host):  # type: ignore[no-untyped-def]
+@compiled
+def meets_deadlines(task, host):  # type: ignore[no-untyped-def]
     """Whether the task would be in time there, and everybody who is already there still as well."""
-    needed = max(room.load.needed[host], share_needed(room, task, host))
-    return share_with(room, task, host) >= needed * (1.0 - ROUNDING)
+    needed = max(host.needed, share_needed(task, host))
+    return share_with(task, host) >= needed * (1.0 - ROUNDING)
 
 
-@njit(cache=True)
-def put(room, task, host):  # type: ignore[no-untyped-def]
+@compiled
+def put(task, host):  # type: ignore[no-untyped-def]
     """Account for the task on the host."""
-    needed = share_needed(room, task, host)
-    room.load.memory_free[host] -= room.tasks.memory[task]
-    room.load.demand[host] += cores_used(room, task, host)
-    room.load.work[host] += room.tasks.remaining[task]
-    room.load.longest[host] = max(room.load.longest[host], time_alone(room, task, host))
-    room.load.awake[host] = True
+    needed = share_needed(task, host)
     if needed <= 1.0:
-        room.load.needed[host] = max(room.load.needed[host], needed)
+        host.needed = max(host.needed, needed)
+    host.memory_free -= task.memory
+    host.demand += cores_used(task, host)
+    host.work += task.remaining
+    host.longest = max(host.longest, time_alone(task, host))
+    host.awake = True
 
 
-@njit(cache=True)
-def soonest(room, task):  # type: ignore[no-untyped-def]
+@compiled
+def soonest(task, hosts):  # type: ignore[no-untyped-def]
     """The host with the memory on which the task ends first; -1 if none has it."""
     best, least = -1, np.inf
-    for host in range(len(room.hosts.cores)):
-        if fits(room, task, host):
-            ends = completion(room, task, host)
+    for index in range(len(hosts)):
+        if fits(task, hosts[index]):
+            ends = completion(task, hosts[index])
             if ends < least:
-                best, least = host, ends
+                best, least = index, ends
     return best

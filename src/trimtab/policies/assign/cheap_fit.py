@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
 from trimtab.policies.assign.capacity import (
     completion,
     fits,
     meets_deadlines,
     put,
-    room_for,
+    records,
     soonest,
     time_alone,
 )
+from trimtab.policies.assign.compiled import compiled
 from trimtab.policies.assign.contract import HostTable, Ints, TaskTable
 
 
@@ -35,41 +35,40 @@ class CheapFit:
 
     def plan(self, tasks: TaskTable, hosts: HostTable, current: Ints) -> Ints:
         """A host for each task."""
-        room, plan = room_for(tasks, hosts, current)
-        _place(room, plan)
+        work, machines, plan = records(tasks, hosts, current)
+        _place(work, machines, plan)
         return plan
 
 
-@njit(cache=True)
-def _place(room, plan):  # type: ignore[no-untyped-def]
-    for task in range(len(plan)):
-        if plan[task] < 0:
-            host = _cheapest(room, task)
+@compiled
+def _place(tasks, hosts, plan):  # type: ignore[no-untyped-def]
+    for index in range(len(tasks)):
+        if plan[index] < 0:
+            host = _cheapest(tasks[index], hosts)
             if host < 0:
-                host = soonest(room, task)
+                host = soonest(tasks[index], hosts)
             if host >= 0:
-                put(room, task, host)
-                plan[task] = host
+                put(tasks[index], hosts[host])
+                plan[index] = host
 
 
-@njit(cache=True)
-def _cheapest(room, task):  # type: ignore[no-untyped-def]
+@compiled
+def _cheapest(task, hosts):  # type: ignore[no-untyped-def]
     best, least, earliest = -1, np.inf, np.inf
-    for host in range(len(room.hosts.cores)):
-        if fits(room, task, host) and meets_deadlines(room, task, host):
-            cost = _marginal_cost(room, task, host)
-            ends = completion(room, task, host)
+    for index in range(len(hosts)):
+        host = hosts[index]
+        if fits(task, host) and meets_deadlines(task, host):
+            cost, ends = _marginal_cost(task, host), completion(task, host)
             if cost < least or (cost == least and ends < earliest):
-                best, least, earliest = host, cost, ends
+                best, least, earliest = index, cost, ends
     return best
 
 
-@njit(cache=True)
-def _marginal_cost(room, task, host):  # type: ignore[no-untyped-def]
+@compiled
+def _marginal_cost(task, host):  # type: ignore[no-untyped-def]
     """USD by which the bill of the host grows."""
-    power = room.hosts.cores[host] * room.hosts.speed[host]
-    work, longest = room.load.work[host], room.load.longest[host]
-    before = max(work / power, longest)
-    after = max((work + room.tasks.remaining[task]) / power, longest, time_alone(room, task, host))
-    wake = 0.0 if room.load.awake[host] else room.hosts.wait[host]
-    return room.hosts.price[host] * (after - before + wake)
+    power = host.cores * host.speed
+    before = max(host.work / power, host.longest)
+    after = max((host.work + task.remaining) / power, host.longest, time_alone(task, host))
+    wake = 0.0 if host.awake else host.wait
+    return host.price * (after - before + wake)

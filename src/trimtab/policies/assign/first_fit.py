@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
-from trimtab.policies.assign.capacity import by_price, fits, has_free_cores, put, room_for, share_with
+from trimtab.policies.assign.capacity import by_price, fits, has_free_cores, put, records, share_with
+from trimtab.policies.assign.compiled import compiled
 from trimtab.policies.assign.contract import HostTable, Ints, TaskTable
 
 
@@ -21,29 +21,29 @@ class FirstFit:
 
     def plan(self, tasks: TaskTable, hosts: HostTable, current: Ints) -> Ints:
         """A host for each task."""
-        room, plan = room_for(tasks, hosts, current)
-        _place(room, plan, by_price(hosts))
+        work, machines, plan = records(tasks, hosts, current)
+        _place(work, machines, plan, by_price(machines))
         return plan
 
 
-@njit(cache=True)
-def _place(room, plan, order):  # type: ignore[no-untyped-def]
-    for task in range(len(plan)):
-        if plan[task] < 0:
-            host = _first(room, task, order)
+@compiled
+def _place(tasks, hosts, plan, order):  # type: ignore[no-untyped-def]
+    for index in range(len(tasks)):
+        if plan[index] < 0:
+            host = _first(tasks[index], hosts, order)
             if host >= 0:
-                put(room, task, host)
-                plan[task] = host
+                put(tasks[index], hosts[host])
+                plan[index] = host
 
 
-@njit(cache=True)
-def _first(room, task, order):  # type: ignore[no-untyped-def]
+@compiled
+def _first(task, hosts, order):  # type: ignore[no-untyped-def]
     best, most = -1, -np.inf
-    for host in order:
-        if fits(room, task, host):
-            if has_free_cores(room, task, host):
-                return host
-            share = share_with(room, task, host)
+    for index in order:
+        if fits(task, hosts[index]):
+            if has_free_cores(task, hosts[index]):
+                return index
+            share = share_with(task, hosts[index])
             if share > most:
-                best, most = host, share
+                best, most = index, share
     return best

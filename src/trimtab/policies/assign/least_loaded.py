@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
-from trimtab.policies.assign.capacity import by_price, cores_used, fits, has_free_cores, put, room_for
+from trimtab.policies.assign.capacity import by_price, cores_used, fits, has_free_cores, put, records
+from trimtab.policies.assign.compiled import compiled
 from trimtab.policies.assign.contract import HostTable, Ints, TaskTable
 
 
@@ -21,40 +21,40 @@ class LeastLoaded:
 
     def plan(self, tasks: TaskTable, hosts: HostTable, current: Ints) -> Ints:
         """A host for each task."""
-        room, plan = room_for(tasks, hosts, current)
-        _place(room, plan, by_price(hosts))
+        work, machines, plan = records(tasks, hosts, current)
+        _place(work, machines, plan, by_price(machines))
         return plan
 
 
-@njit(cache=True)
-def _place(room, plan, order):  # type: ignore[no-untyped-def]
-    for task in range(len(plan)):
-        if plan[task] < 0:
-            host = _choose(room, task, order)
+@compiled
+def _place(tasks, hosts, plan, order):  # type: ignore[no-untyped-def]
+    for index in range(len(tasks)):
+        if plan[index] < 0:
+            host = _choose(tasks[index], hosts, order)
             if host >= 0:
-                put(room, task, host)
-                plan[task] = host
+                put(tasks[index], hosts[host])
+                plan[index] = host
 
 
-@njit(cache=True)
-def _choose(room, task, order):  # type: ignore[no-untyped-def]
-    awake = _least(room, task)
-    if awake >= 0 and has_free_cores(room, task, awake):
+@compiled
+def _choose(task, hosts, order):  # type: ignore[no-untyped-def]
+    awake = _least(task, hosts)
+    if awake >= 0 and has_free_cores(task, hosts[awake]):
         return awake
-    for host in order:
-        if not room.load.awake[host] and fits(room, task, host):
-            return host
+    for index in order:
+        if not hosts[index].awake and fits(task, hosts[index]):
+            return index
     return awake
 
 
-@njit(cache=True)
-def _least(room, task):  # type: ignore[no-untyped-def]
+@compiled
+def _least(task, hosts):  # type: ignore[no-untyped-def]
     """The awake host with the memory that is least loaded with the task on it."""
     best, least = -1, np.inf
-    for host in range(len(room.hosts.cores)):
-        if room.load.awake[host] and fits(room, task, host):
-            wanted = room.load.demand[host] + cores_used(room, task, host)
-            load = wanted / room.hosts.cores[host]
+    for index in range(len(hosts)):
+        host = hosts[index]
+        if host.awake and fits(task, host):
+            load = (host.demand + cores_used(task, host)) / host.cores
             if load < least:
-                best, least = host, load
+                best, least = index, load
     return best

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from trimtab.policies.assign.capacity import room_for
+from trimtab.policies.assign.capacity import records
 from trimtab.policies.assign.contract import HostTable, Ints, TaskTable
 
 
@@ -24,8 +24,8 @@ class Random:
 
     def plan(self, tasks: TaskTable, hosts: HostTable, current: Ints) -> Ints:
         """A host for each task."""
-        room, plan = room_for(tasks, hosts, current)
-        free = np.where(room.hosts.usable, room.load.memory_free, -1.0)
+        _, machines, plan = records(tasks, hosts, current)
+        free = np.where(machines["usable"], machines["memory_free"], -1.0)
         for task in np.flatnonzero(plan < 0):
             candidates = np.flatnonzero(free >= tasks.memory[task])
             if len(candidates) > 0:

@@ -17,7 +17,7 @@ from trimtab.policies.signature import (
 )
 from trimtab.sim.contract import PLACE
 
-_ALLOWED = ("request", "host", "hosts", "running", "memory", "weights", "random", "world", "site")
+_ALLOWED = ("request", "host", "hosts", "running", "memory", "weights", "random", "world", "site", "pools")
 _HEAD = """
 import math
 from trimtab.policies.place.tree import best_of_tree
@@ -67,13 +67,15 @@ class PlacePolicy:
     form: str
     memory: int = 16
     """Length of the float array that is its own."""
+    samples: bool = False
+    """Whether it samples metrics itself; a score that names them is recognised."""
     weights: tuple[float, ...] = field(default=(), repr=False)
     decision: str = "place"
 
     @property
     def needs_samples(self) -> bool:
         """Whether it names metrics that a monitor samples."""
-        return fields_of(self._plain, "host").any_of(SAMPLED) and self.form == "score"
+        return self.samples or (self.form == "score" and fields_of(self._plain, "host").any_of(SAMPLED))
 
     @property
     def _plain(self) -> Callable[..., Any]:
@@ -103,16 +105,16 @@ class PlacePolicy:
         return _SCORE.format(fill=fill, arguments=arguments)
 
 
-def place(name: str, *, memory: int = 16) -> Callable[[Callable[..., Any]], PlacePolicy]:
+def place(name: str, *, memory: int = 16, samples: bool = False) -> Callable[[Callable[..., Any]], PlacePolicy]:
     """Make a placement policy of ``score(request, host)`` or ``pick(request, hosts)``.
 
     The highest score among feasible hosts wins, the lowest index among equals. Both forms may also take
-    ``running``, ``memory``, ``random``, ``weights``, ``world`` and ``site``.
+    ``running``, ``memory``, ``random``, ``weights``, ``world``, ``site`` and ``pools``.
     """
 
     def decorate(function: Callable[..., Any]) -> PlacePolicy:
         plain = getattr(function, "py_func", function)
         names = plain.__code__.co_varnames[: plain.__code__.co_argcount]
-        return PlacePolicy(name, function, "pick" if "hosts" in names else "score", memory)
+        return PlacePolicy(name, function, "pick" if "hosts" in names else "score", memory, samples)
 
     return decorate

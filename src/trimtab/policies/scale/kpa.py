@@ -51,7 +51,7 @@ class Wanted(NamedTuple):
 class Kpa:
     """The published algorithm with its published defaults.
 
-    target = max(0.01, total x utilisation), total = concurrency of an instance (100 if unlimited);
+    target = max(0.01, total x utilisation), total = concurrency of an instance;
     each window wants ceil(average in-flight / target), kept between floor(ready / 2) and 1000 x ready;
     panic begins at ceil(panic average / target) >= 2 x ready and lasts until one stable window after the
     last such moment; during it the count only grows.

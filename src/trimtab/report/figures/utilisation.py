@@ -9,7 +9,7 @@ import numpy as np
 from trimtab.report.figure import Figure, Runs, axis, significant
 from trimtab.report.sampling import coarse, thin
 
-_MOST_CELLS = 9000
+_MOST_CELLS = 16_000
 """Cells of one policy's map; a page has one for every policy."""
 
 
@@ -52,7 +52,7 @@ def _map(runs: Runs, policy: str, shown: bool) -> dict[str, Any]:
     hosts = run.host_utilisation.shape[0]
     most = max(20, min(240, _MOST_CELLS // hosts))
     time, _ = thin(run.host_time, run.host_time, most)
-    percents = np.rint(coarse(run.host_utilisation, most) * 100).astype(int)
+    percents = np.rint(np.nan_to_num(coarse(run.host_utilisation, most)) * 100).astype(int)
     names = list(run.hosts[:hosts]) + [f"host {index}" for index in range(len(run.hosts), hosts)]
     return {
         "type": "heatmap", "name": policy, "x": significant(time, 5), "y": names, "z": percents.tolist(),

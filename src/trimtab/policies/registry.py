@@ -1,0 +1,153 @@
+"""Every built-in policy by decision and name, loaded when it is asked for; own ones join in the same way."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+from trimtab.errors import TrimtabError, did_you_mean, unknown
+
+_PLACE, _ROUTE = "trimtab.policies.place", "trimtab.policies.route"
+_SCALE, _ASSIGN = "trimtab.policies.scale", "trimtab.policies.assign"
+
+BUILT_IN: dict[str, dict[str, str]] = {
+    "place": {
+        "hashing": f"{_PLACE}.hashing:policy",
+        "round-robin": f"{_PLACE}.round_robin:policy",
+        "least-connections": f"{_PLACE}.least_connections:policy",
+        "greedy": f"{_PLACE}.greedy:policy",
+        "static-rank": f"{_PLACE}.static_rank:policy",
+        "random": f"{_PLACE}.random_host:policy",
+        "power-of-two": f"{_PLACE}.power_of_two:policy",
+        "warm-first": f"{_PLACE}.warm_first:policy",
+        "shortest-completion": f"{_PLACE}.shortest_completion:policy",
+        "drain-ahead": f"{_PLACE}.drain_ahead:policy",
+        "k8s-least": f"{_PLACE}.k8s_least:policy",
+        "k8s-most": f"{_PLACE}.k8s_most:policy",
+        "k8s-balanced": f"{_PLACE}.k8s_balanced:policy",
+    },
+    "route": {
+        "closest": f"{_ROUTE}.closest:policy",
+        "load-balancing": f"{_ROUTE}.load_balancing:policy",
+        "farthest": f"{_ROUTE}.farthest:policy",
+        "cheaper": f"{_ROUTE}.cheaper:policy",
+        "random-proportional-latency": f"{_ROUTE}.random_proportional_latency:policy",
+        "random-proportional-load": f"{_ROUTE}.random_proportional_load:policy",
+        "least-impedance": f"{_ROUTE}.least_impedance:policy",
+        "power-of-two": f"{_ROUTE}.power_of_two:policy",
+        "shortest-delay": f"{_ROUTE}.shortest_delay:policy",
+        "early-reject": f"{_ROUTE}.early_reject:policy",
+        "relative-load": f"{_ROUTE}.relative_load:policy",
+        "scarcity": f"{_ROUTE}.scarcity:policy",
+    },
+    "scale": {
+        "fixed": f"{_SCALE}.fixed:Fixed",
+        "threshold-cpu": f"{_SCALE}.threshold_cpu:ThresholdCpu",
+        "threshold-memory": f"{_SCALE}.threshold_memory:ThresholdMemory",
+        "hpa": f"{_SCALE}.hpa:Hpa",
+        "hpa-inflight": f"{_SCALE}.hpa_inflight:HpaInflight",
+        "kpa": f"{_SCALE}.kpa:Kpa",
+        "vpa": f"{_SCALE}.vpa:Vpa",
+        "square-root": f"{_SCALE}.square_root:SquareRoot",
+        "holt": f"{_SCALE}.holt:Holt",
+    },
+    "assign": {
+        "random": f"{_ASSIGN}.random:Random",
+        "round-robin": f"{_ASSIGN}.round_robin:RoundRobin",
+        "first-fit": f"{_ASSIGN}.first_fit:FirstFit",
+        "best-fit": f"{_ASSIGN}.best_fit:BestFit",
+        "least-loaded": f"{_ASSIGN}.least_loaded:LeastLoaded",
+        "cheap-fit": f"{_ASSIGN}.cheap_fit:CheapFit",
+    },
+    "select": {},
+}  # fmt: skip
+"""Decision → name → "module:attribute"."""
+
+_GROUP = "trimtab.policies"
+
+
+def names(decision: str) -> tuple[str, ...]:
+    """Names of the built-in policies of a decision, in the order of the documentation."""
+    return tuple(BUILT_IN[decision])
+
+
+def load(decision: str, name: str, parameters: dict[str, Any] | None = None) -> Any:
+    """The policy ``name`` of a decision: built in, an entry point, or a ``.py`` file."""
+    if name.startswith(f"{decision}/"):
+        name = name.removeprefix(f"{decision}/")
+    if name.endswith(".py"):
+        return _checked(decision, _from_file(Path(name)), name)
+    where = BUILT_IN[decision].get(name) or _entry_points(decision).get(name)
+    if where is None:
+        others = [each for each in BUILT_IN if each != decision and name in BUILT_IN[each]]
+        if others:
+            raise TrimtabError(
+                f"policy = {name!r} is a {others[0]} policy, the decision here is {decision}: {', '.join(names(decision))}"
+            )
+        raise unknown(f"{decision} policy", name, [*BUILT_IN[decision], *_entry_points(decision)])
+    return _checked(decision, _made(_resolve(where), parameters, name), name)
+
+
+def _made(found: Any, parameters: dict[str, Any] | None, name: str) -> Any:
+    if not isinstance(found, type):
+        if parameters:
+            raise TrimtabError(f"policy {name!r} has no parameters, got: {', '.join(parameters)}")
+        return found
+    allowed = [each for each in getattr(found, "__dataclass_fields__", {}) if each != "name"]
+    for key in parameters or {}:
+        if key not in allowed:
+            raise TrimtabError(
+                f"policy {name!r}: parameter = {key!r}, must be one of: {', '.join(allowed)}{did_you_mean(key, allowed)}"
+            )
+    return found(**(parameters or {}))
+
+
+def _resolve(where: str) -> Any:
+    module, _, attribute = where.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def _entry_points(decision: str) -> dict[str, str]:
+    prefix = f"{decision}/"
+    return {
+        point.name.removeprefix(prefix): point.value
+        for point in entry_points(group=_GROUP)
+        if point.name.startswith(prefix)
+    }
+
+
+def _checked(decision: str, policy: Any, name: str) -> Any:
+    kind = getattr(policy, "decision", None) or ("scale" if hasattr(policy, "decide") else "assign")
+    if kind != decision:
+        raise TrimtabError(f"policy = {name!r} takes {kind} decisions, the decision here is {decision}")
+    return policy
+
+
+def _from_file(path: Path) -> Any:
+    """The one policy that a Python file defines."""
+    if not path.is_file():
+        raise TrimtabError(f"policy file = {str(path)!r}, must be an existing .py file")
+    spec = importlib.util.spec_from_file_location(f"trimtab_own_{path.stem}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except TrimtabError:
+        raise
+    except Exception as error:
+        raise TrimtabError(f"policy file {str(path)!r} fails: {type(error).__name__}: {error}") from None
+    found = [value for value in vars(module).values() if _is_policy(value, module.__name__)]
+    if len(found) != 1:
+        raise TrimtabError(f"policy file {str(path)!r} defines {len(found)} policies, must define one")
+    return found[0]() if isinstance(found[0], type) else found[0]
+
+
+def _is_policy(value: Any, module: str) -> bool:
+    if isinstance(value, type):
+        return value.__module__ == module and (hasattr(value, "decide") or hasattr(value, "plan"))
+    return hasattr(value, "compiled") and getattr(value.function, "__module__", "") == module
