@@ -11,7 +11,6 @@ import pytest
 from trimtab.errors import TrimtabError
 from trimtab.scenario.load import load_scenario, parse_scenario
 from trimtab.workload.build import build_workload
-from trimtab.workload.describe import describe
 from trimtab.workload.replace import detect, replace_workload, with_trace
 from trimtab.workload.table import Workload
 
@@ -22,14 +21,18 @@ DURATIONS = f"{KEYS},Average,Count,Minimum,Maximum," + ",".join(
 
 
 def azure_day(folder: Path, *, by_app: bool = False) -> Path:
-    """Two functions over minutes 5 to 7: a is called 3, 0, 2 times, b 0, 4, 0 times."""
+    """Two functions over minutes 5 to 7: a is called 3, 0, 2 times, b none (empty), 4, 0 times."""
     (folder / "invocations_per_function_md.anon.d01.csv").write_text(
-        f"{KEYS},Trigger,5,6,7\no,p,a,http,3,0,2\no,p,b,timer,0,4,\n"
+        f"{KEYS},Trigger,5,6,7\no,p,a,http,3,0,2\no,p,b,timer,,4,0\n"
     )
     (folder / "function_durations_percentiles.anon.d01.csv").write_text(
         f"{DURATIONS}\no,p,a,100,5,1,900,100,100,100,100,100,100,100\no,p,b,2000,4,1,9,0,10,500,1000,2500,6000,9000\n"
     )
-    memory = f"{KEYS[:-13]},AverageAllocatedMb\no,p,600\n" if by_app else f"{KEYS},AverageAllocatedMb\no,p,a,20\no,p,b,600\n"
+    memory = (
+        f"{KEYS[:-13]},AverageAllocatedMb\no,p,600\n"
+        if by_app
+        else f"{KEYS},AverageAllocatedMb\no,p,a,20\no,p,b,600\n"
+    )
     (folder / "app_memory_percentiles.anon.d01.csv").write_text(memory)
     return folder
 
@@ -81,12 +84,12 @@ def test_azure_2019_draws_keep_the_published_mean(tmp_path: Path) -> None:
     calls.write_text(f"{KEYS},Trigger,1\no,p,b,timer,200000\n")
     workload = trace(tmp_path)
     assert workload.work.mean() == pytest.approx(2.0, rel=0.01)
-    assert workload.work.max() < 9.0
-    assert describe(workload)["dispersion_by_trigger"] if workload.duration > 60 else True
 
 
 def test_azure_2019_alone_says_what_it_assumes(tmp_path: Path) -> None:
-    path = write(tmp_path, f"{KEYS},Trigger,1,2\no,p,a,http,3,0\n", "invocations_per_function_md.anon.d02.csv")
+    path = write(
+        tmp_path, f"{KEYS},Trigger,1,2\no,p,a,http,3,0\n", "invocations_per_function_md.anon.d02.csv"
+    )
     notes = " ".join(trace(path).notes)
     assert "no durations file" in notes
     assert "no memory file" in notes
@@ -102,7 +105,8 @@ def test_azure_2019_alone_says_what_it_assumes(tmp_path: Path) -> None:
 )
 def test_spread_inside_a_minute(tmp_path: Path, spread: str, check: object) -> None:
     path = write(tmp_path, f"{KEYS},Trigger,1\no,p,a,http,600\n", "invocations_per_function_md.csv")
-    text = f"{{name: t, hosts: [{{name: h, cores: 1, memory: 1 GiB}}], workload: {{source: azure-2019, path: '{path}', spread: {spread}}}}}"
+    source = f"{{source: azure-2019, path: '{path}', spread: {spread}}}"
+    text = f"{{name: t, hosts: [{{name: h, cores: 1, memory: 1 GiB}}], workload: {source}}}"
     workload = build_workload(parse_scenario(text), 1)
     assert len(workload) == 600
     assert 0 <= workload.arrival[0] <= workload.arrival[-1] < 60
@@ -138,7 +142,8 @@ def test_azure_2021(tmp_path: Path) -> None:
 
 
 def test_azure_llm(tmp_path: Path) -> None:
-    text = "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.9799600,4808,10\n2023-11-16 18:17:04.0319600,3180,8\n"
+    text = "TIMESTAMP,ContextTokens,GeneratedTokens\n"
+    text += "2023-11-16 18:17:03.9799600,4808,10\n2023-11-16 18:17:04.0319600,3180,8\n"
     workload = trace(write(tmp_path, text))
     assert workload.functions == ("llm",)
     assert workload.arrival == pytest.approx([0, 0.052])
@@ -173,7 +178,7 @@ def test_requests_follow_the_scenario_s_own_functions(tmp_path: Path) -> None:
         build_workload(parse_scenario(missing), 1)
 
 
-@pytest.mark.parametrize("label", [lambda i: str(i), lambda i: f"1998-05-01 {i // 60:02d}:{i % 60:02d}:00"])
+@pytest.mark.parametrize("label", [str, lambda i: f"1998-05-01 {i // 60:02d}:{i % 60:02d}:00"])
 def test_counts_scale_to_the_peak_of_the_scenario(tmp_path: Path, label: object) -> None:
     minutes = [index for index in range(1000) if index != 500]
     rows = "\n".join(f"{label(index)},{100 if index < 990 else 400}" for index in minutes)  # type: ignore[operator]
@@ -256,7 +261,11 @@ def test_wrong_files_are_one_line(tmp_path: Path, text: str | bytes, line: str |
 
 def test_negative_durations_of_azure_are_refused(tmp_path: Path) -> None:
     azure_day(tmp_path)
-    write(tmp_path, f"{DURATIONS}\no,p,a,-4,5,1,9,1,1,1,1,1,1,1\n", "function_durations_percentiles.anon.d01.csv")
+    write(
+        tmp_path,
+        f"{DURATIONS}\no,p,a,-4,5,1,9,1,1,1,1,1,1,1\n",
+        "function_durations_percentiles.anon.d01.csv",
+    )
     assert "Average = -4, must be finite and 0 or more" in complaint(tmp_path)
 
 

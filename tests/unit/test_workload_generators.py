@@ -222,13 +222,13 @@ def test_function_dispersion_of_a_clock_and_of_two_calls_in_one_minute() -> None
         ("{source: poisson, rate: 0, duration: 5}", "has no requests"),
         ("{source: poisson, rate: 0, requests: 5}", "workload.rate = 0.0, must be above 0"),
         ("{source: poisson, rate: 1e12, duration: 5}", "must be at most 200,000,000"),
-        ("{source: poisson, rate: 1, duration: 5, shares: {c: 1}}", "workload.shares = 'c', must be one of: a, b"),
+        ("{source: poisson, rate: 1, duration: 5, shares: {c: 1}}", "workload.shares = 'c', must be"),
         ("{source: poisson, rate: 1, duration: 5, shares: {a: 0, b: 0}}", "all are 0"),
         ("{source: bursts, rate: 1e12, duration: 5}", "more than 200,000,000"),
         ("{source: daily, peak_rate: 1e12, duration: 5}", "must be at most 200,000,000"),
         ("{source: azure-like, rate: 1e12, duration: 5}", "more than 200,000,000"),
         ("{source: faasrank, calls: 5, duration: 0.5}", "at least 1 s"),
-        ("{source: tasks, rate: 5, duration: 100, steps: [{at: 50, rate: 1}, {at: 20, rate: 1}]}", "and rise"),
+        ("{source: tasks, rate: 5, duration: 100, steps: [{at: 50, rate: 1}, {at: 2, rate: 1}]}", "and rise"),
     ],
 )  # fmt: skip
 def test_workloads_that_cannot_be(text: str, line: str) -> None:

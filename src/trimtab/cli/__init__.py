@@ -12,6 +12,9 @@ import typer
 from trimtab import __version__
 from trimtab.errors import TrimtabError
 
+INTERRUPTED = 130
+"""Exit code after Ctrl-C: 128 + SIGINT, as shells expect it."""
+
 COMMANDS: tuple[tuple[str, str], ...] = (
     ("scenarios", "trimtab.cli.scenarios"),
     ("validate", "trimtab.cli.validate"),
@@ -65,13 +68,24 @@ def main() -> None:
         _complain(" ".join(str(error).split()))
         sys.exit(2)
     except KeyboardInterrupt:
-        # not sys.exit: worker threads and processes must not hold up a person who wants out
-        sys.stdout.flush()
-        os._exit(130)
+        _leave()
+    except SystemExit as ended:
+        if ended.code == INTERRUPTED:
+            _leave()
+        raise
     except BrokenPipeError:
         # the reader (head, less) has left; say nothing, and keep Python from saying it at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+
+
+def _leave() -> None:
+    """End at once: worker threads and processes must not hold up a person who wants out.
+
+    Commands have cleaned up by now, because the interrupt came through them as an exception.
+    """
+    sys.stdout.flush()
+    os._exit(INTERRUPTED)
 
 
 def _complain(line: str) -> None:

@@ -72,7 +72,7 @@ def build_hosts(scenario: Scenario) -> Records:
     hosts["index"] = np.arange(len(hosts))
     hosts["next_finish"] = math.inf
     for link in ("next_slot", "first", "queue_head", "queue_tail", "lru_head", "lru_tail", "creating", "create_head",
-                 "create_tail", "core_head", "core_tail", "first_instance"):  # fmt: skip
+                 "create_tail", "pending", "core_head", "core_tail", "first_instance"):  # fmt: skip
         hosts[link] = records.NONE
     if scenario.platform.hibernate:
         hosts["state"] = records.HIBERNATED

@@ -20,7 +20,7 @@ from trimtab.sim.heap import (
 )
 from trimtab.sim.instances import created, expire, has_room, initialised, start_instance, wait_off_cpu
 from trimtab.sim.keepalive import learn_idle_time
-from trimtab.sim.kernel import kernel, routine
+from trimtab.sim.kernel import entry, kernel, routine
 from trimtab.sim.lists import unqueue_from_function
 from trimtab.sim.meters import record_sample
 from trimtab.sim.placing import choose_host
@@ -244,7 +244,7 @@ def has_places(core):
     return world.heap_size + ROOM + 2 * world.queued < len(core.heap)
 
 
-@routine
+@entry
 def advance(core, columns, mind, choose, route, fault_random, until, budget):
     """Run until a time, the end, or something the caller has to see to; returns the reason.
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from trimtab.sim.cpu import leave_cpu
 from trimtab.sim.draw import below
-from trimtab.sim.instances import destroy
+from trimtab.sim.instances import destroy, forget_creation
 from trimtab.sim.kernel import kernel, routine
-from trimtab.sim.lists import free_request
+from trimtab.sim.lists import expect_no_more, free_request
 from trimtab.sim.meters import meter_host, touch
 from trimtab.sim.records import (
     BY_CLUSTER,
     BY_HOST,
+    CREATING,
     DOWN,
     FAILED,
     FREE,
@@ -25,11 +26,13 @@ from trimtab.sim.records import (
     SITE_BACK,
     SITE_CUT,
     WAITING_FOR_CORE,
+    WAITING_TO_INIT,
 )
 from trimtab.sim.requests import abandon, drain_host, feed
 
 _NONE, _ON, _DOWN, _HIBERNATED, _FREE, _FAILED = NONE, ON, DOWN, HIBERNATED, FREE, FAILED
 _BY_HOST, _BY_CLUSTER, _WAITING_FOR_CORE = BY_HOST, BY_CLUSTER, WAITING_FOR_CORE
+_CREATING, _WAITING_TO_INIT = CREATING, WAITING_TO_INIT
 _HOST_DOWN, _HOST_BACK, _CRASH = HOST_DOWN, HOST_BACK, INSTANCE_CRASH
 _STALE, _FRESH, _CUT, _JOINED = METRICS_STALE, METRICS_BACK, SITE_CUT, SITE_BACK
 
@@ -47,6 +50,8 @@ def lose_requests(core, host_index, instance_index):
             leave_cpu(core, slot)
         elif request.phase == _WAITING_FOR_CORE:
             leave_core_queue(core, host_index, slot)
+        elif request.phase == _CREATING or request.phase == _WAITING_TO_INIT:
+            expect_no_more(core, core.hosts[host_index], slot)
         request.instance = _NONE
         if request.id == _NONE:
             request.host = _NONE
@@ -109,7 +114,7 @@ def crash_one(core, mind_random):
             skip -= 1
             continue
         host_index, function_index = instance.host, instance.function
-        forget_creation(core, host_index, index)
+        forget_creation(core, core.hosts[host_index], index)
         instance.first = _NONE
         lose_requests(core, host_index, index)
         destroy(core, index)
@@ -118,14 +123,6 @@ def crash_one(core, mind_random):
         elif world.dispatch == _BY_CLUSTER:
             feed(core, function_index)
         return
-
-
-@kernel
-def forget_creation(core, host_index, index):
-    """One-at-a-time creation: the next container may be made."""
-    host = core.hosts[host_index]
-    if host.creating == index:
-        host.creating = _NONE
 
 
 @routine

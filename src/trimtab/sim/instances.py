@@ -9,6 +9,8 @@ from trimtab.sim.heap import BATCH_DONE, DELAY_DONE, EXPIRES, PREWARM, push
 from trimtab.sim.kernel import kernel, routine
 from trimtab.sim.lists import (
     enrol,
+    expect_no_more,
+    expect_on_host,
     forget_idle,
     list_back,
     list_front,
@@ -211,6 +213,7 @@ def start_instance(core, function_index, host_index, slot):
     function.starting += 1
     pool_of(core, host_index, function_index).starting += 1
     enrol(core, index)
+    expect_on_host(core, host, slot)
     touch(core, host)
     queue_creation(core, host, index)
     return index
@@ -250,14 +253,8 @@ def created(core, slot):
     request = core.active[slot]
     host = core.hosts[request.host]
     function = core.functions[request.function]
-    if core.world[0].serial_creation == 1:
-        following = host.create_head
-        host.creating = following
-        if following != _NONE:
-            host.create_head = core.instances[following].create_next
-            if host.create_head == _NONE:
-                host.create_tail = _NONE
-            begin_creation(core, following)
+    expect_no_more(core, host, slot)
+    forget_creation(core, host, request.instance)
     if function.init > 0.0:
         request.phase = _INITIALISING
         request.cap = 1.0
@@ -392,3 +389,29 @@ def expire(core, index):
         return 0
     destroy(core, index)
     return 1
+
+
+@routine
+def forget_creation(core, host, index):
+    """An instance will not be created after all: the next one in the host's turn may be."""
+    if host.creating == index:
+        following = host.create_head
+        host.creating = following
+        if following != _NONE:
+            host.create_head = core.instances[following].create_next
+            if host.create_head == _NONE:
+                host.create_tail = _NONE
+            begin_creation(core, following)
+        return
+    before, here = _NONE, host.create_head
+    while here != _NONE and here != index:
+        before, here = here, core.instances[here].create_next
+    if here == _NONE:
+        return
+    following = core.instances[index].create_next
+    if before == _NONE:
+        host.create_head = following
+    else:
+        core.instances[before].create_next = following
+    if host.create_tail == index:
+        host.create_tail = before

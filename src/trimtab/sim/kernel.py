@@ -1,4 +1,4 @@
-"""The decorator of every compiled function, so that all are compiled and cached the same way."""
+"""The decorators of every compiled function, so that all are compiled and cached the same way."""
 
 from __future__ import annotations
 
@@ -11,17 +11,23 @@ from trimtab.sim.cache import activate
 
 CACHE_FOLDER = activate()
 
-
-_OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
+_OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False}
 """Without reference counts (``_nrt``): counting them atomically whenever an array is taken out of a bundle
 took several times longer than the simulation. The caller keeps all arrays alive, and no kernel allocates."""
+_INSIDE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Code to unpack a bundle of record arrays from Python is longer than most kernels: made for entries only."""
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile on first use, keep on disk, release the interpreter lock; becomes part of its caller."""
-    return numba.njit(forceinline=True, **_OPTIONS)(function)
+    """A compiled function that becomes part of its caller; cannot be called from Python."""
+    return numba.njit(forceinline=True, **_OPTIONS, **_INSIDE)(function)
 
 
 def routine(function: Callable[..., Any]) -> Any:
-    """The same, but called: for what is long and used in many places, so that the whole stays small."""
-    return numba.njit(**_OPTIONS)(function)
+    """One that is called: for what is long and used in many places, so that the whole stays small."""
+    return numba.njit(**_OPTIONS, **_INSIDE)(function)
+
+
+def entry(function: Callable[..., Any]) -> Any:
+    """One that Python calls: compiled on first use, kept on disk, releases the interpreter lock."""
+    return numba.njit(cache=True, **_OPTIONS)(function)

@@ -199,3 +199,28 @@ def strike(core, index):
         core.instances[instance.host_previous].host_next = instance.host_next
     if instance.host_next != _NONE:
         core.instances[instance.host_next].host_previous = instance.host_previous
+
+
+@kernel
+def expect_on_host(core, host, slot):
+    """Enter a request whose instance is being created: it will need the host's CPU soon."""
+    request = core.active[slot]
+    request.previous = _NONE
+    request.next = host.pending
+    if host.pending != _NONE:
+        core.active[host.pending].previous = slot
+    host.pending = slot
+
+
+@kernel
+def expect_no_more(core, host, slot):
+    """Its instance is there, or never will be."""
+    request = core.active[slot]
+    if request.previous == _NONE:
+        host.pending = request.next
+    else:
+        core.active[request.previous].next = request.next
+    if request.next != _NONE:
+        core.active[request.next].previous = request.previous
+    request.next = _NONE
+    request.previous = _NONE

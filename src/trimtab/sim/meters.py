@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from trimtab.sim.kernel import kernel, routine
+from trimtab.sim.kernel import entry, kernel, routine
 from trimtab.sim.records import HIBERNATED, ON, WAKING
 
 _ON, _WAKING, _HIBERNATED = ON, WAKING, HIBERNATED
@@ -130,7 +130,7 @@ def touch(core, host):
         world.dirty_count += 1
 
 
-@routine
+@entry
 def meter_all(core):
     """Bring every integral up to now."""
     world = core.world[0]

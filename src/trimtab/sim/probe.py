@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from trimtab.sim.kernel import routine
+from trimtab.sim.kernel import entry
 from trimtab.sim.placing import choose_host
 from trimtab.sim.records import NONE
 from trimtab.sim.requests import blank_request
@@ -12,12 +12,14 @@ from trimtab.sim.lists import free_request
 from trimtab.sim.simulation import Simulation
 
 _TIMES = 200
+_NONE = NONE
 
 
-@routine
-def ask(core, mind, choose, slot, times):  # type: ignore[no-untyped-def]
+@entry
+def ask(core, mind, choose, times):  # type: ignore[no-untyped-def]
     """Ask a placement policy again and again, with every host's score to be computed anew."""
-    last = NONE
+    slot = blank_request(core, 0)
+    last = _NONE
     for _ in range(times):
         world = core.world[0]
         for index in range(world.hosts):
@@ -26,6 +28,7 @@ def ask(core, mind, choose, slot, times):  # type: ignore[no-untyped-def]
                 core.dirty[world.dirty_count] = index
                 world.dirty_count += 1
         last = choose_host(core, mind, choose, slot)
+    free_request(core, slot)
     return last
 
 
@@ -34,11 +37,9 @@ def decision_seconds(simulation: Simulation) -> float:
     if simulation.place is None or len(simulation.core.functions) == 0:
         return 0.0
     simulation.reserve(1)
-    slot = blank_request(simulation.core, 0)
     choose = simulation.place.compiled
-    ask(simulation.core, simulation.mind, choose, slot, 1)
+    ask(simulation.core, simulation.mind, choose, 1)
     began = time.perf_counter()
-    ask(simulation.core, simulation.mind, choose, slot, _TIMES)
+    ask(simulation.core, simulation.mind, choose, _TIMES)
     seconds = (time.perf_counter() - began) / _TIMES
-    free_request(simulation.core, slot)
     return seconds

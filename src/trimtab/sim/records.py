@@ -51,7 +51,7 @@ HOST = _dtype(
     memory_free=_F, slots_free=_F, inflight=_I, queued=_I, running=_I, starting=_I, busy=_I, idle=_I,
     warm=_I, busy_same=_I, starting_same=_I, would_evict=_F, demand=_F, weight=_F, rate=_F, synced=_F,
     next_finish=_F, next_slot=_I, stamp=_I, contended=_I, first=_I, queue_head=_I, queue_tail=_I,
-    lru_head=_I, lru_tail=_I, creating=_I, create_head=_I, create_tail=_I, core_head=_I, core_tail=_I,
+    lru_head=_I, lru_tail=_I, creating=_I, create_head=_I, create_tail=_I, pending=_I, core_head=_I, core_tail=_I,
     busy_seconds=_F, memory_seconds=_F, energy=_F, on_seconds=_F, active_seconds=_F, watts=_F,
     watts0=_F, watts1=_F, watts2=_F, watts3=_F, watts4=_F, watts5=_F, watts6=_F, watts7=_F, watts8=_F,
     watts9=_F, watts10=_F, price=_F, sample=_L, busy_sample=_F, busy_before=_F, cpu=_F, load_average=_F,
@@ -106,7 +106,7 @@ LINK = _dtype(delay=_F, deviation=_F, bandwidth=_F)
 
 FAULT = _dtype(time=_F, kind=_I, target=_I)
 
-RUN = _dtype(expected=_F, weight=_F, cap=_F, function=_I, age=_F, phase=_I)
+RUN = _dtype(expected=_F, weight=_F, cap=_F, memory=_F, left=_F, age=_F, function=_I, queued=_I, stage=_I)
 """A request on a host as a placement policy may see it: expected, never true, work."""
 
 SERIES = ("time", "inflight", "queued", "busy_cores", "instances", "starting", "power_w", "cold_starts", "hosts_on")

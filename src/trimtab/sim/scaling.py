@@ -7,23 +7,25 @@ from trimtab.sim.instances import (
     become_idle,
     become_ready,
     destroy,
+    forget_creation,
     has_room,
     make_room,
     offer,
     start_instance,
     withdraw,
 )
-from trimtab.sim.kernel import kernel, routine
-from trimtab.sim.lists import free_request
+from trimtab.sim.kernel import entry, kernel, routine
+from trimtab.sim.lists import expect_no_more, free_request
 from trimtab.sim.meters import meter_function, meter_host, touch
 from trimtab.sim.placing import choose_host
-from trimtab.sim.records import DRAINING, INITIALISING, NONE, READY, STARTING
+from trimtab.sim.records import CREATING, DRAINING, INITIALISING, NONE, READY, STARTING, WAITING_TO_INIT
 from trimtab.sim.requests import blank_request
 
+_CREATING, _WAITING_TO_INIT = CREATING, WAITING_TO_INIT
 _NONE, _READY, _STARTING, _DRAINING, _INITIALISING = NONE, READY, STARTING, DRAINING, INITIALISING
 
 
-@routine
+@entry
 def set_instances(core, mind, choose, function_index, wanted):
     """Bring a function to ``wanted`` instances; returns how many could not be started for want of room."""
     function = core.functions[function_index]
@@ -78,8 +80,9 @@ def cancel_start(core, index):
     host = core.hosts[instance.host]
     if request.phase == _INITIALISING and request.rate > 0.0:
         leave_cpu(core, slot)
-    if host.creating == index:
-        host.creating = _NONE
+    if request.phase == _CREATING or request.phase == _WAITING_TO_INIT:
+        expect_no_more(core, host, slot)
+    forget_creation(core, host, index)
     free_request(core, slot)
     destroy(core, index)
 
@@ -97,7 +100,7 @@ def drain(core, index):
     function.draining += 1
 
 
-@routine
+@entry
 def set_cpu(core, function_index, cores):
     """Change the CPU of every instance of a function in place."""
     world = core.world[0]
@@ -115,7 +118,7 @@ def set_cpu(core, function_index, cores):
         index = instance.function_next
 
 
-@routine
+@entry
 def set_memory(core, function_index, memory):
     """Change the memory of every instance in place, where the host has room; returns how many changed."""
     world = core.world[0]
@@ -142,14 +145,18 @@ def set_memory(core, function_index, memory):
     return changed
 
 
-@routine
+@entry
 def ready_at_once(core, function_index):
     """Before a run begins: every instance of a function that is starting is up already."""
     index = core.functions[function_index].first_instance
     while index != _NONE:
         instance = core.instances[index]
         if instance.state == _STARTING:
-            core.hosts[instance.host].creating = _NONE
+            host = core.hosts[instance.host]
+            expect_no_more(core, host, instance.slot)
+            host.creating = _NONE
+            host.create_head = _NONE
+            host.create_tail = _NONE
             free_request(core, instance.slot)
             become_ready(core, index)
             offer(core, index)

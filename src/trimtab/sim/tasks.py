@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trimtab.sim.cpu import enter_cpu, leave_cpu
 from trimtab.sim.heap import DELAY_DONE, HOST_AWAKE, push
-from trimtab.sim.kernel import kernel, routine
+from trimtab.sim.kernel import entry, kernel, routine
 from trimtab.sim.lists import queue_on_host, unqueue_from_host
 from trimtab.sim.meters import meter_host, touch
 from trimtab.sim.records import DOWN, HIBERNATED, MIGRATING, NONE, ON, QUEUED, RUNNING, UNASSIGNED, WAKING
@@ -15,7 +15,7 @@ _RUNNING, _QUEUED, _MIGRATING, _UNASSIGNED = RUNNING, QUEUED, MIGRATING, UNASSIG
 _DELAY_DONE, _HOST_AWAKE = DELAY_DONE, HOST_AWAKE
 
 
-@routine
+@entry
 def apply_plan(core, slots, plan, delays):
     """Carry out the feasible part of a plan; returns how many of its entries were not feasible.
 

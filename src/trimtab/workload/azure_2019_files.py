@@ -61,7 +61,7 @@ def read_invocations(path: Path, first: int | None, last: int | None) -> Invocat
 
 
 def _read_once(file: Path, texts: dict[str, Any], minutes: dict[str, Any]) -> Any:
-    """Names and counts in one pass; an empty cell is a minute without calls."""
+    """Names and counts in one pass over the file."""
     import polars
 
     try:
@@ -69,11 +69,13 @@ def _read_once(file: Path, texts: dict[str, Any], minutes: dict[str, Any]) -> An
     except Exception:
         # slower, but says which value of which row is wrong
         frame = read_table(file, texts | minutes)
-    short = [name for name in (*texts, list(minutes)[-1]) if frame[name].null_count()]
-    if short or frame.height == 0:
-        raise TrimtabError(
-            f"{file}: " + (f"{short[0]} is empty in some row, is it truncated?" if short else "has no rows")
-        )
+    if frame.height == 0:
+        raise TrimtabError(f"{file}: has no rows")
+    # an empty cell is a minute without calls, except at the end of a row: there the file was cut
+    for name in (*texts, list(minutes)[-1]):
+        if frame[name].null_count():
+            row = int(frame[name].is_null().arg_true()[0]) + 1
+            raise TrimtabError(f"{file}: row {row}: {name} is empty, is it truncated?")
     return frame
 
 

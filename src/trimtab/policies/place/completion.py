@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from trimtab.sim.kernel import kernel, routine
 
+_WAITING, _OPEN, _DONE = 0, 1, 2
+
 
 @kernel
 def shared_rate(request, host, running):
@@ -23,55 +25,60 @@ def cold_seconds(request, host):
 
 
 @routine
-def added_time(request, host, running, extra):
-    """How much total completion time placing a request adds on a host, by draining it with mean work.
+def added_time(request, host, running):
+    """Total completion time that a request adds on a host: its own, and what it costs the others.
 
-    Requests share the CPU by weight; at each step the one that ends first leaves. The sum of all completion
-    times with the new request, less the sum without it.
+    ``running`` must have room for one more entry behind its end: the new request.
     """
-    count = len(running)
-    return drain_sum(request, host, running, count, True, extra) - drain_sum(request, host, running, count, False, 0.0)
+    count = len(running) - 1
+    new = running[count]
+    new.expected = request.work + (request.init if host.warm == 0 else 0.0)
+    new.weight, new.cap, new.memory = request.weight, min(request.cap, host.cores), request.memory
+    new.queued = 0 if host.warm > 0 else 1
+    return drain(host, running, count + 1) - drain(host, running, count)
 
 
 @routine
-def drain_sum(request, host, running, count, with_new, extra):
-    """Sum of the times until each request on the host ends; ``age`` of an entry is used as work left."""
+def drain(host, running, count):
+    """Sum of the times until each of the first ``count`` requests on the host ends.
+
+    They share the CPU by weight. At each step the one that ends first leaves, and the queue, strictly in
+    order, takes the memory that it held.
+    """
+    free = host.memory - host.memory_used + host.memory_idle
     weight = 0.0
     for index in range(count):
         entry = running[index]
-        entry.age = entry.expected
-        weight += entry.weight
-    new_left = request.work + extra
-    new_open = with_new
-    if with_new:
-        weight += request.weight
-    left, now, total = count + (1 if with_new else 0), 0.0, 0.0
-    while left > 0:
+        entry.left = entry.expected
+        entry.stage = _WAITING if entry.queued == 1 else _OPEN
+        if entry.queued == 0:
+            weight += entry.weight
+    now, total = 0.0, 0.0
+    for _ in range(count):
+        for index in range(count):  # let the head of the queue in, as long as it fits
+            entry = running[index]
+            if entry.stage == _WAITING:
+                if entry.memory > free and weight > 0.0:
+                    break
+                free -= entry.memory
+                entry.stage = _OPEN
+                weight += entry.weight
         level = host.cores / weight
-        step, which = 1e30, -1
+        step, first = 1e300, 0
         for index in range(count):
             entry = running[index]
-            if entry.age > 0.0:
-                needs = entry.age / (min(entry.cap, level * entry.weight) * host.speed)
-                if needs < step:
-                    step, which = needs, index
-        if new_open:
-            needs = new_left / (min(request.cap, level * request.weight) * host.speed)
-            if needs < step:
-                step, which = needs, count
+            if entry.stage == _OPEN:
+                seconds = entry.left / (min(entry.cap, level * entry.weight) * host.speed)
+                if seconds < step:
+                    step, first = seconds, index
+        for index in range(count):
+            entry = running[index]
+            if entry.stage == _OPEN:
+                entry.left = max(entry.left - step * min(entry.cap, level * entry.weight) * host.speed, 0.0)
         now += step
-        for index in range(count):
-            entry = running[index]
-            if entry.age > 0.0 and index != which:
-                entry.age = max(entry.age - step * min(entry.cap, level * entry.weight) * host.speed, 1e-12)
-        if new_open and which != count:
-            new_left = max(new_left - step * min(request.cap, level * request.weight) * host.speed, 1e-12)
         total += now
-        left -= 1
-        if which == count:
-            new_open = False
-            weight -= request.weight
-        else:
-            running[which].age = 0.0
-            weight -= running[which].weight
+        ended = running[first]
+        ended.stage = _DONE
+        weight -= ended.weight
+        free += ended.memory
     return total

@@ -17,7 +17,7 @@ from trimtab.policies.signature import (
 )
 from trimtab.sim.contract import PLACE
 
-_ALLOWED = ("request", "host", "hosts", "running", "memory", "weights", "random", "world", "site", "pools")
+_ALLOWED = ("request", "host", "hosts", "running", "running_and_new", "memory", "weights", "random", "world", "site", "pools")
 _HEAD = """
 import math
 from trimtab.policies.place.tree import best_of_tree
@@ -88,7 +88,8 @@ class PlacePolicy:
         return compile_wrapper(_HEAD + self._body(names), self.function, PLACE, self.name)
 
     def _body(self, names: tuple[str, ...]) -> str:
-        arguments = ", ".join("running_[:count]" if name == "running" else name for name in names)
+        views = {"running": "running_[:count]", "running_and_new": "running_[: count + 1]"}
+        arguments = ", ".join(views.get(name, name) for name in names)
         if self.form == "pick":
             return _PICK.format(arguments=arguments)
         named = fields_of(self._plain, "host")
@@ -100,7 +101,7 @@ class PlacePolicy:
             fill += "        fill_by_request(world, host, request, pools)\n"
         if named.any_of(SAMPLED):
             fill += "        sample_host(world, host)\n"
-        if "running" in names:
+        if views.keys() & set(names):
             fill += "        count = fill_running(world, active, host, running_)\n"
         return _SCORE.format(fill=fill, arguments=arguments)
 
