@@ -92,3 +92,25 @@ def test_work_of_a_query_is_a_factor_with_mean_one() -> None:
     workload = build_workload(load_scenario("joint-edge"), 1)
     assert workload.work.mean() == pytest.approx(1, abs=0.005)
     assert workload.work.std() == pytest.approx(0.15, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("name", "share"), [("aset-full-edge", 0.90), ("aset-co-dc-cloud", 0.78), ("aset-dc-cloud", 0.44)]
+)
+def test_share_of_queries_that_some_worker_could_serve(name: str, share: float) -> None:
+    """ASET's constraints (1), (3) and (4) with every worker idle: the ceiling of any policy."""
+    scenario = load_scenario(name)
+    variants = {variant.name: variant for variant in scenario.variants}
+    links = {link.site: link for link in scenario.network.links}
+    workload = build_workload(scenario, 1)
+    streams = workload.streams
+    assert streams is not None
+    served = np.zeros(len(streams.arrival), bool)
+    for worker in scenario.workers:
+        variant, link = variants[worker.variant], links[worker.site]
+        delay = variant.batch.base + variant.batch.each * variant.batch.size
+        network = 2 * (streams.access + link.delay + 2 * link.deviation) + streams.size / streams.bandwidth
+        right = streams.task == workload.tasks.index(variant.task)
+        served |= right & (variant.accuracy >= streams.accuracy) & (network + delay <= streams.deadline)
+    assert served[workload.stream].mean() == pytest.approx(share, abs=0.04)
+    assert served[streams.application == workload.functions.index("face")].all()

@@ -16,6 +16,9 @@ INTERRUPTED = 130
 """Exit code after Ctrl-C: 128 + SIGINT, as shells expect it."""
 
 COMMANDS: tuple[tuple[str, str], ...] = (
+    ("compare", "trimtab.cli.compare"),
+    ("frontier", "trimtab.cli.frontier"),
+    ("policies", "trimtab.cli.policies"),
     ("scenarios", "trimtab.cli.scenarios"),
     ("validate", "trimtab.cli.validate"),
     ("new", "trimtab.cli.new"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from collections.abc import Callable
@@ -33,6 +34,10 @@ class Team:
 
     def __getitem__(self, decision: str) -> Any:
         return self.policies.get(decision)
+
+    def copy(self) -> Team:
+        """The same policies, those that keep state of their own copied: runs must not share it."""
+        return Team({name: copy.copy(each) if name == "assign" else each for name, each in self.policies.items()})
 
 
 def decisions_of(scenario: Scenario) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import sys
@@ -151,3 +152,12 @@ def _is_policy(value: Any, module: str) -> bool:
     if isinstance(value, type):
         return value.__module__ == module and (hasattr(value, "decide") or hasattr(value, "plan"))
     return hasattr(value, "compiled") and getattr(value.function, "__module__", "") == module
+
+
+def describe(decision: str, name: str) -> str:
+    """One line on a built-in policy: the first sentence of its module, read without importing it."""
+    module = BUILT_IN[decision][name].partition(":")[0]
+    spec = importlib.util.find_spec(module)
+    assert spec is not None and spec.origin is not None
+    text = ast.get_docstring(ast.parse(Path(spec.origin).read_text(encoding="utf-8"))) or ""
+    return text.split("\n", 1)[0].rstrip(".")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -74,7 +75,20 @@ def write_text(path: Path, text: str) -> Path:
 
 def write_json(path: Path, content: Mapping[str, Any]) -> Path:
     """Write JSON for people and programs: indented, keys in their given order, no NaN."""
-    return write_text(path, json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    return write_text(path, json_text(content))
+
+
+def json_text(content: Mapping[str, Any]) -> str:
+    """The text that :func:`write_json` writes."""
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def put_json(where: str, content: Mapping[str, Any]) -> None:
+    """Write JSON to a file, or to standard output where that is ``-``."""
+    if where == "-":
+        sys.stdout.write(json_text(content))
+    else:
+        write_json(Path(where), content)
 
 
 def write_requests(path: Path, outcomes: Sequence[Outcome], most_rows: int = MOST_ROWS) -> Path:

@@ -24,3 +24,10 @@ def cpu_share(request, host):
 def memory_share(request, host):
     """Share of the node's memory that is requested."""
     return min((host.memory - host.slots_free + request.memory) / host.memory, 1.0)
+
+
+@kernel
+def crowding(request, host):
+    """The Filter step: nodes without room come after all others, the fullest of them last."""
+    missing = request.memory - host.slots_free
+    return -1e3 * (1.0 + missing / host.memory) if missing > 0.0 else 0.0

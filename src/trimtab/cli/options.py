@@ -1,0 +1,76 @@
+"""Options that several commands share: declared once."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import typer
+
+from trimtab.errors import TrimtabError
+
+_MOST_SEEDS = 10_000
+
+ScenarioArgument = Annotated[
+    str, typer.Argument(metavar="SCENARIO", help="The name of a preset or a .yaml file.")
+]
+PoliciesOption = Annotated[
+    str | None,
+    typer.Option("--policies", metavar="A,B", help="Names and .py files; without it, every policy."),
+]
+SeedsOption = Annotated[
+    str,
+    typer.Option(
+        "--seeds", metavar="N", help="5 is seeds 1 to 5; a comma makes a list, 101, is seed 101 alone."
+    ),
+]
+WorkloadOption = Annotated[
+    str | None,
+    typer.Option(
+        "--workload", metavar="FILE|DIR", help="A recorded trace in place of the scenario's workload."
+    ),
+]
+WholeOption = Annotated[bool, typer.Option("--all", help="All of a count series, not windows of two hours.")]
+SetOption = Annotated[
+    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a setting: workload.rate=100")
+]
+JobsOption = Annotated[
+    int | None, typer.Option("--jobs", metavar="N", help="Runs at a time; all cores without it.")
+]
+JsonOption = Annotated[
+    str | None, typer.Option("--json", metavar="FILE", help="Write the summary there ('-': standard output).")
+]
+
+
+def parse_seeds(text: str) -> list[int]:
+    """``5`` is 1 to 5; with a comma it is a list."""
+    parts = [part.strip() for part in text.split(",")]
+    try:
+        numbers = [int(part) for part in parts if part]
+    except ValueError:
+        numbers = []
+    if "," in text:
+        if (
+            numbers
+            and min(numbers) >= 0
+            and len(set(numbers)) == len(numbers)
+            and len(numbers) <= _MOST_SEEDS
+        ):
+            return numbers
+        raise TrimtabError(f"--seeds = {text!r}, must be different whole numbers from 0 on, such as 101,102")
+    if len(numbers) == 1 and 1 <= numbers[0] <= _MOST_SEEDS:
+        return list(range(1, numbers[0] + 1))
+    raise TrimtabError(
+        f"--seeds = {text!r}, must be a number from 1 to {_MOST_SEEDS:,} or a list such as 101,102"
+    )
+
+
+def parse_jobs(jobs: int | None) -> int:
+    """How many runs at a time."""
+    if jobs is None:
+        return max(
+            1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        )
+    if not 1 <= jobs <= 1024:
+        raise TrimtabError(f"--jobs = {jobs}, must be from 1 to 1024")
+    return jobs

@@ -1,0 +1,111 @@
+"""Many runs: every policy on every seed, on all cores, each seed's workload drawn once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import Any
+
+from trimtab.control.run import Team, build_team, run
+from trimtab.errors import TrimtabError
+from trimtab.scenario.model import Scenario
+from trimtab.sim.outcome import Outcome
+from trimtab.workload.build import build_workload
+from trimtab.workload.table import Workload
+
+_POLL = 0.1
+"""Seconds between two looks at whether a person pressed Ctrl-C."""
+_KEPT_REQUESTS = 50_000_000
+"""Workloads of all seeds are kept for the next policy up to this many requests in all."""
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A policy that takes part, under the label that the results carry."""
+
+    label: str
+    team: Team
+    knob: float | None = None
+
+
+def entrants(scenario: Scenario, names: Sequence[str]) -> list[Entrant]:
+    """Load every policy before anything runs, so that a mistake costs no time."""
+    found: list[Entrant] = []
+    for name in names:
+        decision, _, rest = name.partition("/")
+        if name.endswith(".py") or decision not in ("place", "route", "scale", "assign"):
+            decision, rest = scenario.decision, name
+        team = build_team(scenario, decision, rest)
+        label = str(team[decision].name) if rest.endswith(".py") else name
+        if any(each.label == label for each in found):
+            raise TrimtabError(f"policy = {label!r} is there twice, must be given once")
+        found.append(Entrant(label, team))
+    if not found:
+        raise TrimtabError("policies: none given, must be at least one")
+    return found
+
+
+class Workloads:
+    """The workload of each seed, drawn when it is first needed; the same object for every policy."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._scenario = scenario
+        self._kept: dict[int, Workload] = {}
+        self._locks: dict[int, threading.Lock] = {}
+        self._lock = threading.Lock()
+
+    def __getitem__(self, seed: int) -> Workload:
+        with self._lock:
+            lock = self._locks.setdefault(seed, threading.Lock())
+        with lock:
+            if seed in self._kept:
+                return self._kept[seed]
+            workload = build_workload(self._scenario, seed)
+            if sum(len(each) for each in self._kept.values()) + len(workload) <= _KEPT_REQUESTS:
+                self._kept[seed] = workload
+            return workload
+
+
+@dataclass
+class Experiment:
+    """All runs of a comparison."""
+
+    scenario: Scenario
+    entrants: Sequence[Entrant]
+    seeds: Sequence[int]
+    jobs: int
+    workloads: Workloads = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.workloads = Workloads(self.scenario)
+
+    @property
+    def runs(self) -> int:
+        """How many there are."""
+        return len(self.entrants) * len(self.seeds)
+
+    def __iter__(self) -> Iterator[tuple[Entrant, Outcome]]:
+        """Results in order, policy by policy; threads, because compiled code releases the lock."""
+        stop = threading.Event()
+        order = [(entrant, seed) for entrant in self.entrants for seed in self.seeds]
+        with ThreadPoolExecutor(self.jobs) as pool:
+            pending = [pool.submit(self._run, entrant, seed, stop.is_set) for entrant, seed in order]
+            try:
+                for (entrant, _), future in zip(order, pending, strict=True):
+                    yield entrant, _result(future)
+            except BaseException:
+                stop.set()
+                for future in pending:
+                    future.cancel()
+                raise
+
+    def _run(self, entrant: Entrant, seed: int, stop: Callable[[], bool]) -> Outcome:
+        return run(self.scenario, self.workloads[seed], seed, entrant.team.copy(), entrant.label, stop)
+
+
+def _result(future: Future[Outcome]) -> Any:
+    while not future.done():
+        wait([future], timeout=_POLL, return_when=FIRST_COMPLETED)
+    return future.result()
