@@ -97,7 +97,7 @@ def test_the_rules_have_no_cycle() -> None:
 @pytest.mark.parametrize(
     ("module", "source"),
     [
-        ("trimtab.sim.engine", "from trimtab.policies import place"),
+        ("trimtab.sim.engine", "from trimtab import place"),
         ("trimtab.sim.engine", "import trimtab.policies.place"),
         ("trimtab.sim.engine", "from trimtab import policies"),
         ("trimtab.sim.engine", "from ..policies import place"),

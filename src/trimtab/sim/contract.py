@@ -9,6 +9,7 @@ from numba import types
 
 from trimtab.sim import records
 from trimtab.sim.kernel import CACHE_FOLDER
+from trimtab.sim.placing import is_feasible
 
 
 def _array(dtype: Any) -> Any:
@@ -35,10 +36,15 @@ CACHED = CACHE_FOLDER.is_dir()
 
 
 @numba.cfunc(PLACE, nogil=True, cache=CACHED)
-def place_nowhere(
+def place_first(
     world, active, slot, hosts, functions, pools, dirty, memory, weights, random, scores, tree, running
 ):  # type: ignore[no-untyped-def]
-    """For scenarios without placement."""
+    """For scenarios without a placement policy: the first host that will do."""
+    request = active[slot]
+    site = functions[request.function].site
+    for index in range(world[0].hosts):
+        if is_feasible(world[0], hosts[index], request, site):
+            return index
     return -1
 
 

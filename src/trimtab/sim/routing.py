@@ -94,7 +94,7 @@ def send_query(core, columns, identity):
     request.stream = columns.stream[identity]
     request.source = stream.source
     request.deadline = world.now + stream.deadline
-    enter_function_record(core, slot, stream.worker, columns.work[identity], worker.off_cpu)
+    enter_function_record(core, slot, stream.worker, columns.work[identity] * worker.work, worker.off_cpu)
     link = columns.links[stream.source * world.sites + max(worker.site, 0)]
     up = stream.access + max(link.delay + link.deviation * columns.noise[3 * identity], 0.0)
     up += stream.size / stream.bandwidth + stream.size / link.bandwidth

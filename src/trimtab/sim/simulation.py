@@ -13,7 +13,7 @@ from trimtab.errors import TrimtabError
 from trimtab.scenario.model import Scenario
 from trimtab.sim import records
 from trimtab.sim.build import build_columns, build_core, build_mind, chain_free, host_names
-from trimtab.sim.contract import place_nowhere, route_nowhere
+from trimtab.sim.contract import place_first, route_nowhere
 from trimtab.sim.deployment import deployments
 from trimtab.sim.engine import ROOM, advance
 from trimtab.sim.meters import meter_all
@@ -49,7 +49,7 @@ class Simulation:
         self.core = build_core(scenario, self.deployed, workload, seed)
         self.columns = build_columns(scenario, workload, self.core, seed, 2 * SAMPLES)
         self.place, self.route = place, route
-        self._choose = place.compiled if place is not None else place_nowhere
+        self._choose = place.compiled if place is not None else place_first
         self._route = route.compiled if route is not None else route_nowhere
         self.mind = self._mind(place, 0)
         self.route_mind = self._mind(route, 1)

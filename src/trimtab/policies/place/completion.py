@@ -5,6 +5,8 @@ from __future__ import annotations
 from trimtab.sim.kernel import kernel, routine
 
 _WAITING, _OPEN, _DONE = 0, 1, 2
+_EVICTION = 1.0
+"""Seconds: what losing somebody's warm instance is reckoned at, about half a cold start."""
 
 
 @kernel
@@ -22,6 +24,12 @@ def cold_seconds(request, host):
     if host.warm > 0:
         return 0.0
     return request.create + request.init / host.speed
+
+
+@kernel
+def tie_break(host):
+    """Hosts that are alike in expected time are not alike: spread, and keep others' warm instances."""
+    return 1e-3 * host.inflight + (_EVICTION if host.would_evict > 0.0 else 0.0)
 
 
 @routine
