@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -14,6 +14,9 @@ from trimtab.errors import TrimtabError
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C: 128 + SIGINT, as shells expect it."""
+
+USAGE_ERROR = typer.BadParameter.__mro__[2]
+"""ClickException: what Typer raises for an unknown option and the like, wherever it keeps its Click."""
 
 COMMANDS: tuple[tuple[str, str], ...] = (
     ("compare", "trimtab.cli.compare"),
@@ -29,7 +32,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
 app = typer.Typer(
     name="trimtab",
     help="Learned resource management for serverless clusters: simulate, compare, train, run behind guards.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -44,11 +47,14 @@ def _version(show: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Options of trimtab itself."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 def _register() -> None:
@@ -66,24 +72,40 @@ _register()
 def main() -> None:
     """Entry point: run a command and turn what goes wrong into an exit code."""
     try:
-        app()
+        code = app(standalone_mode=False)
+        sys.stdout.flush()
     except TrimtabError as error:
-        _complain(" ".join(str(error).split()))
-        sys.exit(2)
-    except KeyboardInterrupt:
+        _refuse(str(error))
+    except USAGE_ERROR as error:
+        _refuse(f"{error.format_message().rstrip('.')}; {_path_of(error)} --help says what there is")  # type: ignore[attr-defined]
+    except (KeyboardInterrupt, typer.Abort):
         _leave()
-    except SystemExit as ended:
-        if ended.code == INTERRUPTED:
-            _leave()
-        raise
     except BrokenPipeError:
-        # the reader (head, less) has left; say nothing, and keep Python from saying it at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        _reader_left()
+    except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):
+            _reader_left()
+        raise
+    if code == INTERRUPTED:
+        _leave()
+    sys.exit(code if isinstance(code, int) else 0)
 
 
-def _leave() -> None:
-    """End at once: worker threads and processes must not hold up a person who wants out.
+def _refuse(message: str) -> NoReturn:
+    """One line on standard error, whatever the message was, and exit code 2."""
+    sys.stderr.write(f"trimtab: error: {' '.join(message.split())}\n")
+    sys.exit(2)
+
+
+def _path_of(error: Exception) -> str:
+    """The command that was called wrongly, such as ``trimtab compare``."""
+    context = getattr(error, "ctx", None)
+    words = str(context.command_path).split() if context is not None else []
+    return " ".join(["trimtab", *words[1:]])
+
+
+def _leave() -> NoReturn:
+    """End at once: worker threads must not hold up a person who wants out.
 
     Commands have cleaned up by now, because the interrupt came through them as an exception.
     """
@@ -91,5 +113,7 @@ def _leave() -> None:
     os._exit(INTERRUPTED)
 
 
-def _complain(line: str) -> None:
-    sys.stderr.write(f"trimtab: error: {line}\n")
+def _reader_left() -> NoReturn:
+    """The reader (head, less) has gone: say nothing, and keep Python from saying it at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())  # type: ignore[union-attr]
+    sys.exit(0)

@@ -10,6 +10,7 @@ import typer
 from trimtab.errors import TrimtabError
 
 _MOST_SEEDS = 10_000
+_MOST_JOBS = 1_024
 
 ScenarioArgument = Annotated[
     str, typer.Argument(metavar="SCENARIO", help="The name of a preset or a .yaml file.")
@@ -35,7 +36,7 @@ SetOption = Annotated[
     list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a setting: workload.rate=100")
 ]
 JobsOption = Annotated[
-    int | None, typer.Option("--jobs", metavar="N", help="Runs at a time; all cores without it.")
+    str | None, typer.Option("--jobs", metavar="N", help="Runs at a time; all cores without it.")
 ]
 JsonOption = Annotated[
     str | None, typer.Option("--json", metavar="FILE", help="Write the summary there ('-': standard output).")
@@ -45,14 +46,11 @@ JsonOption = Annotated[
 def parse_seeds(text: str) -> list[int]:
     """``5`` is 1 to 5; with a comma it is a list."""
     parts = [part.strip() for part in text.split(",")]
-    try:
-        numbers = [int(part) for part in parts if part]
-    except ValueError:
-        numbers = []
+    # isdecimal: int() would also take "1_0" and "+1"
+    numbers = [int(part) for part in parts if part] if all(_is_number(part) for part in parts if part) else []
     if "," in text:
         if (
             numbers
-            and min(numbers) >= 0
             and len(set(numbers)) == len(numbers)
             and len(numbers) <= _MOST_SEEDS
         ):
@@ -65,12 +63,27 @@ def parse_seeds(text: str) -> list[int]:
     )
 
 
-def parse_jobs(jobs: int | None) -> int:
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 19
+
+
+def parse_jobs(text: str | None) -> int:
     """How many runs at a time."""
-    if jobs is None:
-        return max(
-            1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        )
-    if not 1 <= jobs <= 1024:
-        raise TrimtabError(f"--jobs = {jobs}, must be from 1 to 1024")
+    if text is None:
+        # a container may use fewer cores than the machine has
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        return max(1, cores or 1)
+    jobs = int(text) if _is_number(text) else 0
+    if not 1 <= jobs <= _MOST_JOBS:
+        raise TrimtabError(f"--jobs = {text!r}, must be a whole number from 1 to {_MOST_JOBS:,}")
     return jobs
+
+
+def parse_policies(text: str | None) -> list[str] | None:
+    """Names and files of ``--policies``; None where it was not given."""
+    if text is None:
+        return None
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise TrimtabError(f"--policies = {text!r}, must name at least one policy")
+    return names

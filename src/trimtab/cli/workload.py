@@ -11,12 +11,14 @@ import typer
 if TYPE_CHECKING:
     from trimtab.workload.table import Workload
 
-app = typer.Typer(help="Look at workloads.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(help="Look at workloads.", invoke_without_command=True, rich_markup_mode=None)
 
 
 @app.callback()
-def _group() -> None:
+def _group(context: typer.Context) -> None:
     """Look at workloads."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 @app.command("describe")

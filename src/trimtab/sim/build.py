@@ -95,7 +95,19 @@ def build_functions(scenario: Scenario, deployed: tuple[Deployment, ...], worklo
     if len(workload.memory) == len(rows) and len(rows) > 0:
         rows["memory"] = workload.memory
     _fill_weights(rows, scenario)
+    _fill_devices(rows, scenario)
     return rows
+
+
+def _fill_devices(rows: Records, scenario: Scenario) -> None:
+    """Instances with a rate of their own share the machines of their site evenly, for meters alone."""
+    batched = rows["batch"] > 0
+    for index, site in enumerate(site_names(scenario)):
+        here = batched & (rows["site"] == index)
+        cores = [group.effective_cores or group.cores for group in scenario.hosts if group.site == site]
+        if here.any() and cores:
+            rows["cpu"][here] = min(min(cores), sum(cores) / int(here.sum()))
+    rows["cpu"][batched & ~np.isfinite(rows["cpu"])] = 1.0
 
 
 def _fill_function(row: Any, scenario: Scenario, deployed: Deployment, names: list[str]) -> None:
@@ -164,10 +176,35 @@ def build_faults(scenario: Scenario, duration: float, seed: int) -> Records:
         times = [fault.at] if fault.at is not None else _times(rng, fault, duration)
         for time in times:
             entries += _entries(scenario, fault, float(time), rng)
+    entries = _union(sorted(entries))
     faults = np.zeros(len(entries), records.FAULT)
-    for index, entry in enumerate(sorted(entries)):
+    for index, entry in enumerate(entries):
         faults[index] = entry
     return faults
+
+
+_ENDS = {
+    records.HOST_BACK: records.HOST_DOWN,
+    records.METRICS_BACK: records.METRICS_STALE,
+    records.SITE_BACK: records.SITE_CUT,
+}
+
+
+def _union(entries: list[tuple[float, int, int]]) -> list[tuple[float, int, int]]:
+    """Where faults of one thing overlap, it is well again when the last of them is over."""
+    depth: dict[tuple[int, int], int] = {}
+    kept = []
+    for entry in entries:
+        _, kind, target = entry
+        if kind == records.INSTANCE_CRASH:
+            kept.append(entry)
+            continue
+        what = (_ENDS.get(kind, kind), target)
+        before = depth.get(what, 0)
+        depth[what] = before + (-1 if kind in _ENDS else 1)
+        if 0 in (before, depth[what]):
+            kept.append(entry)
+    return kept
 
 
 def _times(rng: np.random.Generator, fault: Fault, duration: float) -> list[float]:

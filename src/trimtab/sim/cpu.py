@@ -126,7 +126,7 @@ def enter_cpu(core, slot, work):
     world = core.world[0]
     request = core.active[slot]
     host = core.hosts[request.host]
-    if world.fifo == 1 and host.running >= int(host.cores):
+    if world.fifo == 1 and host.running >= max(int(host.cores), 1):
         request.left = work
         request.owner = request.phase
         request.phase = _WAITING
@@ -209,7 +209,7 @@ def leave_cpu(core, slot):
 def next_for_core(core, host):
     """First-in-first-out: whoever waits longest gets the core that became free; NONE if nobody waits."""
     slot = host.core_head
-    if slot == _NONE or host.running >= int(host.cores):
+    if slot == _NONE or host.running >= max(int(host.cores), 1):
         return _NONE
     request = core.active[slot]
     host.core_head = request.next
@@ -218,3 +218,30 @@ def next_for_core(core, host):
     request.next = _NONE
     request.phase = request.owner
     return slot
+
+
+@routine
+def fill_cores(core, host):
+    """First-in-first-out: somebody left the CPU before its end, and whoever waits longest takes its core."""
+    while True:
+        slot = next_for_core(core, host)
+        if slot == _NONE:
+            return
+        enter_cpu(core, slot, core.active[slot].left)
+
+
+@kernel
+def leave_core_queue(core, host_index, slot):
+    """Take a request out of the middle of the queue for a core."""
+    host = core.hosts[host_index]
+    before, here = _NONE, host.core_head
+    while here != slot:
+        before, here = here, core.active[here].next
+    following = core.active[slot].next
+    if before == _NONE:
+        host.core_head = following
+    else:
+        core.active[before].next = following
+    if host.core_tail == slot:
+        host.core_tail = before
+    core.active[slot].next = _NONE

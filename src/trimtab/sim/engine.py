@@ -70,7 +70,7 @@ _CPU_DONE, _BATCH_DONE, _DELAY_DONE, _DELIVERY = CPU_DONE, BATCH_DONE, DELAY_DON
 _HOST_AWAKE, _STREAM_ENDS, _PREWARM, _EXPIRES = HOST_AWAKE, STREAM_ENDS, PREWARM, EXPIRES
 
 ROOM = 512
-"""Free places in the event queue that one event needs at most, two for each waiting request aside."""
+"""Free places in the event queue that one event needs at most, two for each request in flight aside."""
 
 
 @kernel
@@ -126,6 +126,7 @@ def retry_blocked(core, mind, choose):
     for index in range(world.functions):
         function = core.functions[index]
         while function.queue_head != _NONE and function.first == _NONE:
+            core.active[function.queue_head].memory = function.memory  # it may have been resized since
             host = choose_host(core, mind, choose, function.queue_head)
             if host < _NONE:
                 return host
@@ -227,7 +228,8 @@ def handle(core, columns, mind, choose, kind, index, stamp):
     elif kind == _STREAM_ENDS:
         end_stream(core, columns, index)
     elif kind == _HOST_AWAKE:
-        host_awake(core, index)
+        if core.hosts[index].stamp == stamp:
+            host_awake(core, index)
     elif kind == _PREWARM:
         prewarm(core, index, stamp)
     return 0
@@ -237,11 +239,11 @@ def handle(core, columns, mind, choose, kind, index, stamp):
 def has_places(core):
     """Whether there is room for whatever the next event may need."""
     world = core.world[0]
-    if world.free_request == _NONE or world.free_instance == _NONE:
+    if world.free_request == _NONE or core.active[world.free_request].next == _NONE:
         return False
-    if core.active[world.free_request].next == _NONE or core.instances[world.free_instance].next == _NONE:
+    if world.instances + world.queued + 2 > len(core.instances):  # all that wait may start at once
         return False
-    return world.heap_size + ROOM + 2 * world.queued < len(core.heap)
+    return world.heap_size + ROOM + 2 * (world.inflight + world.starting) < len(core.heap)
 
 
 @entry
@@ -254,7 +256,7 @@ def advance(core, columns, mind, choose, route, fault_random, until, budget):
     while True:
         if not has_places(core):
             return _NEEDS_ROOM
-        if world.next_request >= world.requests and world.inflight == 0:
+        if world.next_request >= world.requests and world.inflight == 0 and world.now >= world.end:
             return _AT_END
         if budget == 0:
             return _OUT_OF_BUDGET
@@ -264,7 +266,7 @@ def advance(core, columns, mind, choose, route, fault_random, until, budget):
         stream = columns.streams[world.next_stream].arrival if world.next_stream < world.streams else math.inf
         arrival = columns.arrival[world.next_request] if world.next_request < world.requests else math.inf
         time = min(min(fault, event), min(stream, arrival))
-        if world.next_sample < time and world.next_sample <= until:
+        if world.next_sample < time and world.next_sample <= until and min(time, until) < math.inf:
             world.now = world.next_sample
             record_sample(core, columns)
             continue

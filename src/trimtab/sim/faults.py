@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from trimtab.sim.cpu import leave_cpu
+from trimtab.sim.cpu import fill_cores, leave_core_queue, leave_cpu
 from trimtab.sim.draw import below
 from trimtab.sim.instances import destroy, forget_creation
-from trimtab.sim.kernel import kernel, routine
+from trimtab.sim.kernel import routine
 from trimtab.sim.lists import expect_no_more, free_request
 from trimtab.sim.meters import meter_host, touch
 from trimtab.sim.records import (
@@ -28,7 +28,7 @@ from trimtab.sim.records import (
     WAITING_FOR_CORE,
     WAITING_TO_INIT,
 )
-from trimtab.sim.requests import abandon, drain_host, feed
+from trimtab.sim.requests import abandon, drain_host, feed, use_device
 
 _NONE, _ON, _DOWN, _HIBERNATED, _FREE, _FAILED = NONE, ON, DOWN, HIBERNATED, FREE, FAILED
 _BY_HOST, _BY_CLUSTER, _WAITING_FOR_CORE = BY_HOST, BY_CLUSTER, WAITING_FOR_CORE
@@ -60,23 +60,6 @@ def lose_requests(core, host_index, instance_index):
             abandon(core, slot, _FAILED)
 
 
-@kernel
-def leave_core_queue(core, host_index, slot):
-    """Take a request out of the middle of the queue for a core."""
-    host = core.hosts[host_index]
-    before, here = _NONE, host.core_head
-    while here != slot:
-        before, here = here, core.active[here].next
-    following = core.active[slot].next
-    if before == _NONE:
-        host.core_head = following
-    else:
-        core.active[before].next = following
-    if host.core_tail == slot:
-        host.core_tail = before
-    core.active[slot].next = _NONE
-
-
 @routine
 def host_goes_down(core, host_index):
     """A host dies with all that is on it."""
@@ -93,9 +76,11 @@ def host_goes_down(core, host_index):
     host.create_head = _NONE
     host.create_tail = _NONE
     host.creating = _NONE
+    host.devices = 0.0
     while host.first_instance != _NONE:
         destroy(core, host.first_instance)
     host.state = _DOWN
+    host.stamp += 1  # a host that was about to wake will not
     touch(core, host)
 
 
@@ -115,9 +100,13 @@ def crash_one(core, mind_random):
             continue
         host_index, function_index = instance.host, instance.function
         forget_creation(core, core.hosts[host_index], index)
+        if instance.first != _NONE:
+            use_device(core, instance, -1.0)
         instance.first = _NONE
         lose_requests(core, host_index, index)
         destroy(core, index)
+        if world.fifo == 1:
+            fill_cores(core, core.hosts[host_index])
         if world.dispatch == _BY_HOST:
             drain_host(core, host_index)
         elif world.dispatch == _BY_CLUSTER:
@@ -137,6 +126,7 @@ def apply_fault(core, columns, fault_random):
         host = core.hosts[fault.target]
         meter_host(world, host)
         host.state = _HIBERNATED if world.hibernate == 1 else _ON
+        world.freed = 1
         touch(core, host)
     elif fault.kind == _CRASH:
         crash_one(core, fault_random)
@@ -147,6 +137,7 @@ def apply_fault(core, columns, fault_random):
             world.cut_mask |= 1 << fault.target
         else:
             world.cut_mask &= ~(1 << fault.target)
+            world.freed = 1
         for index in range(world.hosts):
             host = core.hosts[index]
             if host.site == fault.target:

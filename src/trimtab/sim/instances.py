@@ -97,8 +97,10 @@ def become_idle(core, index):
     remember_idle(core, host, index)
     touch(core, host)
     if world.on_demand == 1:
+        before = instance.expires
         instance.expires = world.now + function.keep_alive
-        if instance.timer == 0 and instance.expires < math.inf:
+        shortened = instance.expires < before
+        if (instance.timer == 0 or shortened) and instance.expires < math.inf:
             instance.timer = 1
             push(core.world, core.heap, instance.expires, _EXPIRES, index, instance.stamp)
 
@@ -372,7 +374,9 @@ def unload_for_prewarm(core, index):
         return
     function.target = instance.host
     destroy(core, index)
-    push(core.world, core.heap, world.now + function.prewarm, _PREWARM, function_index, int(function.served & 0x7FFFFFFF))
+    # the request that leaves is counted as served in a moment; the next one served makes this stale
+    stamp = int((function.served + 1) & 0x7FFFFFFF)
+    push(core.world, core.heap, world.now + function.prewarm, _PREWARM, function_index, stamp)
 
 
 @kernel

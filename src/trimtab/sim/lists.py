@@ -37,6 +37,8 @@ def free_request(core, slot):
     request = core.active[slot]
     request.stamp += 1
     request.id = _NONE
+    request.host = _NONE
+    request.instance = _NONE
     request.next = core.world[0].free_request
     core.world[0].free_request = slot
 
@@ -78,6 +80,17 @@ def queue_on_function(core, function, slot):
     else:
         core.active[function.queue_tail].next = slot
     function.queue_tail = slot
+    function.queued += 1
+    core.world[0].queued += 1
+
+
+@kernel
+def requeue_on_function(core, function, slot):
+    """Put a request back to the head of a function's queue."""
+    core.active[slot].next = function.queue_head
+    if function.queue_tail == _NONE:
+        function.queue_tail = slot
+    function.queue_head = slot
     function.queued += 1
     core.world[0].queued += 1
 

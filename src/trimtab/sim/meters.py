@@ -66,7 +66,7 @@ def power_of(world, host):
     if world.has_power == 0:
         return 0.0
     if host.state == _ON:
-        return watts_at(host, host.rate / host.cores)
+        return watts_at(host, (host.rate + host.devices) / host.cores)
     if host.state == _WAKING:
         return host.watts0
     if host.state == _HIBERNATED:
@@ -109,7 +109,7 @@ def meter_host(world, host):
         sample_host(world, host)
     elapsed = world.now - host.synced
     if elapsed > 0.0:
-        host.busy_seconds += host.rate * elapsed
+        host.busy_seconds += (host.rate + host.devices) * elapsed
         host.memory_seconds += host.memory_used * elapsed
         if host.state == _ON or host.state == _WAKING:
             host.on_seconds += elapsed
@@ -155,7 +155,7 @@ def record_sample(core, columns):
         host = core.hosts[index]
         meter_host(world, host)
         watts += power_of(world, host)
-        busy += host.rate
+        busy += host.rate + host.devices
         if host.state == _ON or host.state == _WAKING:
             hosts_on += 1
         if index < kept:

@@ -49,7 +49,7 @@ WORLD = _dtype(
 HOST = _dtype(
     index=_I, site=_I, state=_I, cut=_I, cores=_F, vcpus=_F, speed=_F, memory=_F, memory_used=_F, memory_idle=_F,
     memory_free=_F, slots_free=_F, inflight=_I, queued=_I, running=_I, starting=_I, busy=_I, idle=_I,
-    warm=_I, busy_same=_I, starting_same=_I, would_evict=_F, demand=_F, weight=_F, rate=_F, synced=_F,
+    warm=_I, busy_same=_I, starting_same=_I, would_evict=_F, devices=_F, rate=_F, synced=_F,
     next_finish=_F, next_slot=_I, stamp=_I, contended=_I, first=_I, queue_head=_I, queue_tail=_I,
     lru_head=_I, lru_tail=_I, creating=_I, create_head=_I, create_tail=_I, pending=_I, core_head=_I, core_tail=_I,
     busy_seconds=_F, memory_seconds=_F, energy=_F, on_seconds=_F, active_seconds=_F, watts=_F,

@@ -24,6 +24,7 @@ from trimtab.sim.lists import (
     free_request,
     queue_on_function,
     queue_on_host,
+    requeue_on_function,
     take_request,
     unqueue_from_function,
     unqueue_from_host,
@@ -183,7 +184,12 @@ def leave_host(core, slot):
 
 @routine
 def abandon(core, slot, status):
-    """A request that waits for nothing any more (rejected, dropped) ends."""
+    """A request that waits for nothing any more (rejected, dropped) ends.
+
+    Refused by a later function of a chain it has failed: it had been accepted.
+    """
+    if core.active[slot].stage > 0:
+        status = _FAILED
     leave_function(core, slot, False)
     if core.active[slot].host != _NONE:
         leave_host(core, slot)
@@ -222,7 +228,7 @@ def start_on_host(core, slot, host_index):
     if pool.first != _NONE:
         join(core, slot, pool.first)
         return True
-    if not has_room(host, request.memory):
+    if not has_room(host, core.functions[request.function].memory):
         return False
     request.cold = 1
     core.world[0].cold_starts += 1
@@ -243,8 +249,9 @@ def drain_host(core, host_index):
 def start_on_host_head(core, host, host_index):
     """Start the head of a host's queue if it can start."""
     slot = host.queue_head
-    pool = pool_of(core, host_index, core.active[slot].function)
-    if pool.first == _NONE and not has_room(host, core.active[slot].memory):
+    function_index = core.active[slot].function
+    pool = pool_of(core, host_index, function_index)
+    if pool.first == _NONE and not has_room(host, core.functions[function_index].memory):
         return False
     unqueue_from_host(core, host)
     return start_on_host(core, slot, host_index)
@@ -295,7 +302,8 @@ def start_batch(core, index):
         request.instance = index
         request.phase = _IN_BATCH
         request.begun = world.now
-        core.results[request.id].start = world.now
+        if request.stage == 0:
+            core.results[request.id].start = world.now
         request.next = instance.first
         instance.first = slot
         if count == 0:
@@ -306,10 +314,20 @@ def start_batch(core, index):
     if instance.idle == 1:
         cease_idle(core, index)
     withdraw(core, index)
+    touch(core, core.hosts[instance.host])
+    use_device(core, instance, 1.0)
     instance.inflight = count
     seconds = (function.base + function.each * count) * max(1.0 + function.batch_deviation * noise, 0.1)
     push(core.world, core.heap, world.now + seconds, _BATCH_DONE, index, instance.stamp)
     return True
+
+
+@kernel
+def use_device(core, instance, sign):
+    """A batch occupies the instance's own device: its share of what the host's meters call cores."""
+    host = core.hosts[instance.host]
+    meter_host(core.world[0], host)
+    host.devices = max(host.devices + sign * instance.cpu, 0.0)
 
 
 @routine
@@ -319,6 +337,7 @@ def finish_batch(core, index):
     function_index = instance.function
     slot = instance.first
     instance.first = _NONE
+    use_device(core, instance, -1.0)
     while slot != _NONE:
         following = core.active[slot].next
         core.active[slot].next = _NONE
@@ -391,7 +410,9 @@ def instance_started(core, slot):
     become_ready(core, index)
     instance = core.instances[index]
     function_index, host_index = instance.function, instance.host
-    if request.id != _NONE:
+    if request.id != _NONE and core.functions[function_index].batch > 0:
+        requeue(core, slot, index)
+    elif request.id != _NONE:
         execute(core, slot)
         if instance.inflight < core.functions[function_index].concurrency:
             offer(core, index)
@@ -403,6 +424,19 @@ def instance_started(core, slot):
         drain_host(core, host_index)
     else:
         feed(core, function_index)
+
+
+@kernel
+def requeue(core, slot, index):
+    """A request waited for an instance that serves batches: it is the first to be taken into one."""
+    request = core.active[slot]
+    request.instance = _NONE
+    core.instances[index].inflight = 0
+    leave_host(core, slot)
+    request.phase = _QUEUED
+    requeue_on_function(core, core.functions[request.function], slot)
+    offer(core, index)
+    become_idle(core, index)
 
 
 @kernel

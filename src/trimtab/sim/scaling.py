@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trimtab.sim.cpu import leave_cpu, schedule_next, share
+from trimtab.sim.cpu import fill_cores, leave_core_queue, leave_cpu, schedule_next, share
 from trimtab.sim.instances import (
     become_idle,
     become_ready,
@@ -18,18 +18,31 @@ from trimtab.sim.kernel import entry, kernel, routine
 from trimtab.sim.lists import expect_no_more, free_request
 from trimtab.sim.meters import meter_function, meter_host, touch
 from trimtab.sim.placing import choose_host
-from trimtab.sim.records import CREATING, DRAINING, INITIALISING, NONE, READY, STARTING, WAITING_TO_INIT
-from trimtab.sim.requests import blank_request
+from trimtab.sim.records import (
+    BY_HOST,
+    CREATING,
+    DRAINING,
+    INITIALISING,
+    NONE,
+    READY,
+    STARTING,
+    WAITING_FOR_CORE,
+    WAITING_TO_INIT,
+)
+from trimtab.sim.requests import blank_request, drain_host
 
-_CREATING, _WAITING_TO_INIT = CREATING, WAITING_TO_INIT
+_BY_HOST = BY_HOST
+_CREATING, _WAITING_TO_INIT, _WAITING_FOR_CORE = CREATING, WAITING_TO_INIT, WAITING_FOR_CORE
 _NONE, _READY, _STARTING, _DRAINING, _INITIALISING = NONE, READY, STARTING, DRAINING, INITIALISING
 
 
 @entry
 def set_instances(core, mind, choose, function_index, wanted):
-    """Bring a function to ``wanted`` instances; returns how many could not be started for want of room."""
+    """Bring a function to ``wanted`` instances; returns how many could not be started for want of room.
+
+    Below NONE: the policy that chooses a host answered badly.
+    """
     function = core.functions[function_index]
-    function.target = wanted
     while function.ready + function.starting > wanted:
         if not stop_one(core, function_index):
             break
@@ -39,7 +52,7 @@ def set_instances(core, mind, choose, function_index, wanted):
         host = choose_host(core, mind, choose, slot)
         if host < 0:
             free_request(core, slot)
-            return missing
+            return missing if host == _NONE else host
         start_instance(core, function_index, host, slot)
         missing -= 1
     return 0
@@ -77,14 +90,21 @@ def cancel_start(core, index):
     instance = core.instances[index]
     slot = instance.slot
     request = core.active[slot]
-    host = core.hosts[instance.host]
-    if request.phase == _INITIALISING and request.rate > 0.0:
+    host_index = instance.host
+    host = core.hosts[host_index]
+    if request.phase == _INITIALISING:
         leave_cpu(core, slot)
-    if request.phase == _CREATING or request.phase == _WAITING_TO_INIT:
+        if core.world[0].fifo == 1:
+            fill_cores(core, host)
+    elif request.phase == _WAITING_FOR_CORE:
+        leave_core_queue(core, host_index, slot)
+    elif request.phase == _CREATING or request.phase == _WAITING_TO_INIT:
         expect_no_more(core, host, slot)
     forget_creation(core, host, index)
     free_request(core, slot)
     destroy(core, index)
+    if core.world[0].dispatch == _BY_HOST:
+        drain_host(core, host_index)
 
 
 @kernel
@@ -130,7 +150,9 @@ def set_memory(core, function_index, memory):
         instance = core.instances[index]
         host = core.hosts[instance.host]
         more = memory - instance.memory
-        if more <= 0.0 or has_room(host, more):
+        # an idle instance is not worth evicting another for
+        fits = host.memory_used + more <= host.memory if instance.idle == 1 else has_room(host, more)
+        if more <= 0.0 or fits:
             meter_host(world, host)
             if instance.idle == 1:
                 host.memory_idle += more
@@ -142,6 +164,10 @@ def set_memory(core, function_index, memory):
             touch(core, host)
             changed += 1
         index = instance.function_next
+    world.freed = 1
+    if world.dispatch == _BY_HOST:
+        for index in range(world.hosts):
+            drain_host(core, index)
     return changed
 
 

@@ -135,9 +135,10 @@ class Simulation:
             active["id"][len(core.active) :] = records.NONE
             active["host"][len(core.active) :] = records.NONE
             active["instance"][len(core.active) :] = records.NONE
-        if _free(instances, int(world["free_instance"]), need) < need:
-            instances = _grown(instances, need, world, "free_instance")
-        room = int(world["heap_size"]) + ROOM + 2 * int(world["queued"]) + 4 * need
+        wanted = int(world["instances"]) + int(world["queued"]) + need
+        if wanted > len(instances):
+            instances = _grown(instances, wanted - len(instances), world, "free_instance")
+        room = int(world["heap_size"]) + ROOM + 2 * int(world["inflight"] + world["starting"]) + 4 * need
         if room >= len(heap):
             heap = np.concatenate([heap, np.zeros(room, records.EVENT)])
         self.core = core._replace(active=active, instances=instances, heap=heap)
@@ -146,13 +147,14 @@ class Simulation:
         """Bring a function to ``instances``; returns how many found no host."""
         self.reserve(instances + 2)
         missing = int(set_instances(self.core, self.mind, self._choose, function, instances))
-        if int(self.core.world[0]["bad_host"]) >= 0 and missing < 0:
+        if missing < 0:
+            self.core.world[0]["bad_value"] = missing
             raise self._bad_decision()
         return missing
 
     def resize(self, function: int, cpu: float | None, memory: float | None) -> None:
         """Change CPU and memory of every instance of a function in place."""
-        self.reserve(len(self.core.hosts))
+        self.reserve(len(self.core.hosts) + int(self.core.functions[function]["instances"]))
         if cpu is not None:
             set_cpu(self.core, function, cpu)
         if memory is not None:
@@ -174,7 +176,9 @@ class Simulation:
     def finish(self) -> None:
         """After the last request: time goes on to the end of the workload, meters are closed."""
         world = self.core.world[0]
-        world["now"] = max(float(world["last_end"]), self.workload.duration)
+        if self.ended and self.now < self.workload.duration:
+            world["end"] = self.workload.duration
+            self.advance(self.workload.duration)
         meter_all(self.core)
 
     def host_names(self) -> tuple[str, ...]:

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from trimtab.sim.cpu import enter_cpu, leave_cpu
+from trimtab.sim.cpu import enter_cpu, fill_cores, leave_core_queue, leave_cpu
 from trimtab.sim.heap import DELAY_DONE, HOST_AWAKE, push
 from trimtab.sim.kernel import entry, kernel, routine
 from trimtab.sim.lists import queue_on_host, unqueue_from_host
 from trimtab.sim.meters import meter_host, touch
-from trimtab.sim.records import DOWN, HIBERNATED, MIGRATING, NONE, ON, QUEUED, RUNNING, UNASSIGNED, WAKING
+from trimtab.sim.records import (
+    DOWN,
+    HIBERNATED,
+    MIGRATING,
+    NONE,
+    ON,
+    QUEUED,
+    RUNNING,
+    UNASSIGNED,
+    WAITING_FOR_CORE,
+    WAKING,
+)
 from trimtab.sim.requests import leave_host
 
 _NONE, _ON, _WAKING, _HIBERNATED, _DOWN = NONE, ON, WAKING, HIBERNATED, DOWN
 _RUNNING, _QUEUED, _MIGRATING, _UNASSIGNED = RUNNING, QUEUED, MIGRATING, UNASSIGNED
+_WAITING_FOR_CORE = WAITING_FOR_CORE
 _DELAY_DONE, _HOST_AWAKE = DELAY_DONE, HOST_AWAKE
 
 
@@ -32,21 +44,36 @@ def apply_plan(core, slots, plan, delays):
             refused += 1
             continue
         host = core.hosts[target]
-        busy_elsewhere = request.phase == _MIGRATING or request.phase == _QUEUED
+        phase = request.phase
+        movable = phase == _UNASSIGNED or phase == _RUNNING or phase == _WAITING_FOR_CORE
         no_room = host.memory_used + request.memory > host.memory
-        if host.state == _DOWN or host.cut == 1 or no_room or busy_elsewhere:
+        if host.state == _DOWN or host.cut == 1 or no_room or not movable:
             refused += 1
             continue
-        if request.phase == _UNASSIGNED:
+        if phase == _UNASSIGNED:
             move_in(core, slot, target, delays[target])
         else:
             source = core.hosts[request.host]
-            request.true_work = leave_cpu(core, slot)
+            take_off_cpu(core, slot)
             leave_host(core, slot)
             world.migrations += 1
             move_in(core, slot, target, request.memory / min(source.bandwidth, host.bandwidth))
         request.down = delays[target]
     return refused
+
+
+@kernel
+def take_off_cpu(core, slot):
+    """A task stops where it runs, or waits to; what it has left goes with it."""
+    request = core.active[slot]
+    host = core.hosts[request.host]
+    if request.phase == _WAITING_FOR_CORE:
+        leave_core_queue(core, request.host, slot)
+        request.true_work = request.left
+        return
+    request.true_work = leave_cpu(core, slot)
+    if core.world[0].fifo == 1:
+        fill_cores(core, host)
 
 
 @kernel
@@ -63,7 +90,7 @@ def move_in(core, slot, host_index, delay):
     host.memory_free = host.memory - host.memory_used
     if host.state == _HIBERNATED:
         host.state = _WAKING
-        push(core.world, core.heap, world.now + world.wake, _HOST_AWAKE, host_index, 0)
+        push(core.world, core.heap, world.now + world.wake, _HOST_AWAKE, host_index, host.stamp)
     request.phase = _MIGRATING
     push(core.world, core.heap, world.now + delay, _DELAY_DONE, slot, request.stamp)
     touch(core, host)
@@ -87,7 +114,8 @@ def run_task(core, slot):
     request = core.active[slot]
     if request.begun < 0.0:
         request.begun = core.world[0].now
-        core.results[request.id].start = core.world[0].now
+        if request.stage == 0:
+            core.results[request.id].start = core.world[0].now
     request.phase = _RUNNING
     enter_cpu(core, slot, request.true_work)
 
