@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -15,7 +15,7 @@ from trimtab.errors import TrimtabError
 INTERRUPTED = 130
 """Exit code after Ctrl-C: 128 + SIGINT, as shells expect it."""
 
-USAGE_ERROR = typer.BadParameter.__mro__[2]
+USAGE_ERROR: type[Any] = typer.BadParameter.__mro__[2]
 """ClickException: what Typer raises for an unknown option and the like, wherever it keeps its Click."""
 
 COMMANDS: tuple[tuple[str, str], ...] = (
@@ -77,7 +77,7 @@ def main() -> None:
     except TrimtabError as error:
         _refuse(str(error))
     except USAGE_ERROR as error:
-        _refuse(f"{error.format_message().rstrip('.')}; {_path_of(error)} --help says what there is")  # type: ignore[attr-defined]
+        _refuse(f"{error.format_message().rstrip('.')}; {_path_of(error)} --help says what there is")
     except (KeyboardInterrupt, typer.Abort):
         _leave()
     except BrokenPipeError:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,13 +18,13 @@ from trimtab.cli.options import (
     WholeOption,
     WorkloadOption,
     parse_jobs,
+    parse_policies,
     parse_seeds,
 )
+from trimtab.cli.output import all_or_nothing, output, shown_command
 from trimtab.errors import TrimtabError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from trimtab.control.experiment import Experiment
     from trimtab.scenario.model import Scenario
     from trimtab.sim.outcome import Outcome
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
 
 def command(
     scenario: ScenarioArgument,
+    *,
     policies: PoliciesOption = None,
     seeds: SeedsOption = "5",
     workload: WorkloadOption = None,
@@ -47,28 +47,22 @@ def command(
         bool, typer.Option("--trace", help="Also write a Chrome/Perfetto trace of each policy's first run.")
     ] = False,
     oracles: Annotated[
-        bool, typer.Option("--oracles", help="Also run clairvoyants, marked as such.")
+        bool,
+        typer.Option(
+            "--oracles", help="Also run clairvoyants, marked as such; there are none in this release."
+        ),
     ] = False,
 ) -> None:
     """Compare policies on one scenario, paired by seed."""
-    from rich.console import Console
-
     from trimtab.control.experiment import Experiment, entrants
-    from trimtab.report.files import prepare_file, prepare_folder
 
-    wanted_seeds, wanted_jobs = parse_seeds(seeds), parse_jobs(jobs)
+    wanted_seeds, wanted_jobs, named = parse_seeds(seeds), parse_jobs(jobs), parse_policies(policies)
     loaded = load(scenario, overrides, workload, whole)
-    folder = None
-    if json is not None and json != "-":
-        prepare_file(Path(json))
-    elif json is None:
-        folder = prepare_folder(out or Path("runs") / loaded.name)
-    notes = Console(stderr=True)
-    experiment = Experiment(
-        loaded, entrants(loaded, chosen(loaded, policies, oracles)), wanted_seeds, wanted_jobs
-    )
-    outcomes = run_all(experiment, notes, quiet=json is not None)
-    finish(loaded, experiment, outcomes, folder, json, trace)
+    names = named if named is not None else every_policy(loaded, oracles)
+    experiment = Experiment(loaded, entrants(loaded, names), wanted_seeds, wanted_jobs)
+    with output(out, json, loaded.name) as folder:
+        outcomes = run_all(experiment, rows=folder is not None)
+        finish(experiment, outcomes, folder, json, trace)
 
 
 def load(name: str, overrides: list[str] | None, workload: str | None, whole: bool) -> Scenario:
@@ -85,69 +79,61 @@ def load(name: str, overrides: list[str] | None, workload: str | None, whole: bo
     return with_trace(loaded, workload, whole)
 
 
-def chosen(scenario: Scenario, policies: str | None, oracles: bool) -> list[str]:
-    """The names to run: those given, or every policy of the scenario's decision."""
+def every_policy(scenario: Scenario, oracles: bool) -> list[str]:
+    """Every policy of the scenario's decision."""
     from trimtab.policies import registry
 
-    if policies is not None:
-        return [name.strip() for name in policies.split(",") if name.strip()]
     del oracles  # there are no clairvoyants among the policies yet
     return list(registry.names(scenario.decision))
 
 
-def run_all(experiment: Experiment, console: Console, quiet: bool) -> list[Outcome]:
-    """Run everything; a line for each policy as soon as it is done."""
-    from trimtab.cli.progress import progress_bar, tell_if_compiling
+def run_all(experiment: Experiment, rows: bool) -> list[Outcome]:
+    """Run everything; a row for each policy as soon as it is done."""
+    from trimtab.cli.progress import Display
     from trimtab.report.summary import figures_of, policy_summary
-    from trimtab.report.table import Lines
 
-    tell_if_compiling(console)
+    labels = [entrant.label for entrant in experiment.entrants]
     outcomes: list[Outcome] = []
-    lines: Lines | None = None
-    mine: list[Outcome] = []
-    with progress_bar(console, "runs", experiment.runs) as bar:
-        for entrant, outcome in experiment:
+    figures: dict[int, dict[str, float]] = {}
+    display = Display(experiment.scenario.decision, labels, experiment.runs, rows)
+    with display, closing(iter(experiment)) as runs:
+        for entrant, outcome in runs:
             outcomes.append(outcome)
-            mine.append(outcome)
-            bar.update(bar.task_ids[0], advance=1, description=entrant.label)
-            if len(mine) == len(experiment.seeds):
-                figures = policy_summary({each.seed: figures_of(each) for each in mine}, None)
-                if lines is None:
-                    lines = Lines(experiment.scenario.decision, figures)
-                    if not quiet:
-                        console.print(lines.heading(), style="bold", highlight=False)
-                if not quiet:
-                    console.print(lines.row(entrant.label, figures), highlight=False)
-                mine = []
+            figures[outcome.seed] = figures_of(outcome)
+            display.ran(entrant.label)
+            if len(figures) == len(experiment.seeds):
+                display.finished(entrant.label, policy_summary(figures, None))
+                figures = {}
     return outcomes
 
 
 def finish(
-    scenario: Scenario,
-    experiment: Experiment,
-    outcomes: list[Outcome],
-    folder: Path | None,
-    json: str | None,
-    trace: bool,
+    experiment: Experiment, outcomes: list[Outcome], folder: Path | None, json: str | None, trace: bool
 ) -> None:
     """Write what was asked for, and print the table."""
-    from rich.console import Console
-
     from trimtab.report.files import put_json
-    from trimtab.report.headline import headline
     from trimtab.report.summary import summarise, with_timings
-    from trimtab.report.table import comparison_table
 
+    scenario = experiment.scenario
     labels = [entrant.label for entrant in experiment.entrants]
     baseline = scenario.baseline if scenario.baseline in labels else labels[0]
     summary = summarise(scenario.name, scenario.decision, baseline, outcomes)
+    if folder is not None:
+        write_all(folder, scenario, summary, outcomes, trace)
     if json is not None:
         put_json(json, with_timings(summary, outcomes))
-        return
-    assert folder is not None
-    write_all(folder, scenario, summary, outcomes, trace)
+    if folder is not None and json != "-":
+        print_table(summary, folder)
+
+
+def print_table(summary: dict[str, Any], folder: Path) -> None:
+    """The table, the result in words, and where the report is."""
+    from rich.console import Console
+
+    from trimtab.report.headline import headline
+    from trimtab.report.table import comparison_table
+
     console = Console()
-    console.print()
     console.print(comparison_table(summary, console.width))
     console.print(headline(summary), highlight=False)
     console.print(f"Report: {folder / 'report.html'}", highlight=False, soft_wrap=True)
@@ -156,21 +142,19 @@ def finish(
 def write_all(
     folder: Path, scenario: Scenario, summary: dict[str, Any], outcomes: list[Outcome], trace: bool
 ) -> None:
-    """The files of DESIGN: summary, timings, requests, series, report; and traces if asked for."""
+    """Summary, timings, requests, series, report, and traces if asked for: all of them or none."""
     from trimtab.report.files import write_json, write_requests, write_series
     from trimtab.report.page import write_report
     from trimtab.report.perfetto import write_trace
     from trimtab.report.summary import timings
 
-    write_json(folder / "summary.json", summary)
-    write_json(folder / "timings.json", timings(outcomes))
-    write_requests(folder / "requests.parquet", outcomes)
-    write_series(folder / "series.parquet", outcomes)
-    shown = " ".join(shlex.quote(part) for part in ["trimtab", *sys.argv[1:]])
-    write_report(folder / "report.html", scenario, summary, outcomes, shown)
-    if trace:
-        done: set[str] = set()
-        for outcome in outcomes:
-            if outcome.policy not in done:
-                done.add(outcome.policy)
-                write_trace(folder / f"trace-{outcome.policy.replace('/', '-')}.json", outcome)
+    with all_or_nothing(folder) as partial:
+        write_json(partial / "summary.json", summary)
+        write_json(partial / "timings.json", timings(outcomes))
+        write_requests(partial / "requests.parquet", outcomes)
+        write_series(partial / "series.parquet", outcomes)
+        write_report(partial / "report.html", scenario, summary, outcomes, shown_command())
+        if trace:
+            first = {outcome.policy: outcome for outcome in reversed(outcomes)}
+            for policy, outcome in first.items():
+                write_trace(partial / f"trace-{policy.replace('/', '-')}.json", outcome)

@@ -1,12 +1,11 @@
-"""``trimtab frontier``: cost against violations, the fair way to compare autoscalers and to pick a setting."""
+"""``trimtab frontier``: cost against violations, the fair way to compare autoscalers."""
 
 from __future__ import annotations
 
 import dataclasses
-import shlex
-import sys
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,12 +20,15 @@ from trimtab.cli.options import (
     WholeOption,
     WorkloadOption,
     parse_jobs,
+    parse_policies,
     parse_seeds,
 )
+from trimtab.cli.output import all_or_nothing, output, shown_command
 from trimtab.errors import TrimtabError
 
 if TYPE_CHECKING:
     from trimtab.control.experiment import Entrant
+    from trimtab.policies.scale.contract import Knob
     from trimtab.scenario.model import Scenario
     from trimtab.sim.outcome import Outcome
 
@@ -35,6 +37,7 @@ Points = dict[str, list[tuple[float, float, float, float]]]
 
 def command(
     scenario: ScenarioArgument,
+    *,
     policies: PoliciesOption = None,
     seeds: SeedsOption = "3",
     workload: WorkloadOption = None,
@@ -47,87 +50,104 @@ def command(
     json: JsonOption = None,
 ) -> None:
     """Sweep each autoscaler's own knob: cost (instance-seconds over offered load) at equal violations."""
-    from rich.console import Console
-
-    from trimtab.report.files import prepare_file, prepare_folder, put_json, write_json
-    from trimtab.report.frontier import frontier, frontier_table
-    from trimtab.report.frontier_page import frontier_headline, write_frontier
-
-    wanted_seeds, wanted_jobs = parse_seeds(seeds), parse_jobs(jobs)
+    wanted_seeds, wanted_jobs, named = parse_seeds(seeds), parse_jobs(jobs), parse_policies(policies)
     loaded = load(scenario, overrides, workload, whole)
     if loaded.decision != "scale":
         raise TrimtabError(
-            f"decision = {loaded.decision!r} of {loaded.name!r}, frontier needs a scale scenario"
+            f"scenario {loaded.name!r}: decision = {loaded.decision!r}, must be 'scale' for a frontier"
         )
-    folder = None
-    if json is not None and json != "-":
-        prepare_file(Path(json))
-    elif json is None:
-        folder = prepare_folder(out or Path("runs") / loaded.name)
-    points = sweep(loaded, settings(loaded, policies), wanted_seeds, wanted_jobs)
-    result = frontier(points, scenario=loaded.name, seeds=wanted_seeds)
+    entrants = settings(loaded, named)
+    with output(out, json, loaded.name) as folder:
+        finish(loaded, wanted_seeds, sweep(loaded, entrants, wanted_seeds, wanted_jobs), folder, json)
+
+
+def finish(
+    scenario: Scenario, seeds: list[int], points: Points, folder: Path | None, json: str | None
+) -> None:
+    """Write what was asked for, and print the table."""
+    from rich.console import Console
+
+    from trimtab.report.files import put_json, write_json
+    from trimtab.report.frontier import frontier, frontier_table
+    from trimtab.report.frontier_page import frontier_headline, write_frontier
+
+    result = frontier(points, scenario=scenario.name, seeds=seeds)
+    if folder is not None:
+        with all_or_nothing(folder) as partial:
+            write_json(partial / "frontier.json", result)
+            write_frontier(partial / "frontier.html", result, shown_command())
     if json is not None:
         put_json(json, result)
-        return
-    assert folder is not None
-    shown = " ".join(shlex.quote(part) for part in ["trimtab", *sys.argv[1:]])
-    write_json(folder / "frontier.json", result)
-    write_frontier(folder / "frontier.html", result, shown)
-    console = Console()
-    console.print(frontier_table(result))
-    console.print(frontier_headline(result), highlight=False)
-    console.print(f"Page: {folder / 'frontier.html'}", highlight=False, soft_wrap=True)
+    if folder is not None and json != "-":
+        console = Console()
+        console.print(frontier_table(result))
+        console.print(frontier_headline(result), highlight=False)
+        console.print(f"Page: {folder / 'frontier.html'}", highlight=False, soft_wrap=True)
 
 
-def settings(scenario: Scenario, policies: str | None) -> list[Entrant]:
+def settings(scenario: Scenario, names: list[str] | None) -> list[Entrant]:
     """Every policy at every value of its knob, or as it is where it has none."""
     from trimtab.control.experiment import Entrant, entrants
     from trimtab.control.run import Team
     from trimtab.policies import registry
 
-    names = (
-        [name.strip() for name in policies.split(",") if name.strip()]
-        if policies
-        else registry.names("scale")
-    )
     found = []
-    for entrant in entrants(scenario, names):
+    for entrant in entrants(scenario, names if names is not None else registry.names("scale")):
         policy = entrant.team["scale"]
-        for value in policy.knob.values if policy.knob is not None else (None,):
-            tuned = policy if value is None else dataclasses.replace(policy, **{policy.knob.name: value})
+        knob: Knob | None = getattr(policy, "knob", None)
+        values: tuple[float | None, ...] = (None,) if knob is None else knob.values
+        for value in values:
+            tuned = policy if knob is None or value is None else tuned_to(policy, knob.name, value)
             found.append(Entrant(entrant.label, Team({**entrant.team.policies, "scale": tuned}), value))
     return found
 
 
+def tuned_to(policy: Any, knob: str, value: float) -> Any:
+    """The policy with its knob at a value."""
+    try:
+        return dataclasses.replace(policy, **{knob: value})
+    except TypeError:
+        raise TrimtabError(
+            f"policy {policy.name!r}: knob = {knob!r}, must be a field of a dataclass that a sweep can set"
+        ) from None
+
+
 def sweep(scenario: Scenario, entrants: list[Entrant], seeds: list[int], jobs: int) -> Points:
     """Run all settings; a point is (knob, violation rate, cost, changes an hour), means over seeds."""
-    from rich.console import Console
-
-    from trimtab.cli.progress import progress_bar, tell_if_compiling
+    from trimtab.cli.progress import Display
     from trimtab.control.experiment import Experiment
 
-    console = Console(stderr=True)
-    tell_if_compiling(console)
     experiment = Experiment(scenario, entrants, seeds, jobs)
     points: Points = {}
-    mine: list[Outcome] = []
-    with progress_bar(console, "runs", experiment.runs) as bar:
-        for entrant, outcome in experiment:
-            mine.append(outcome)
-            bar.update(bar.task_ids[0], advance=1, description=entrant.label)
+    mine: list[dict[str, float]] = []
+    labels = [entrant.label for entrant in entrants]
+    display = Display(scenario.decision, labels, experiment.runs, rows=False)
+    with display, closing(iter(experiment)) as runs:
+        for entrant, outcome in runs:
+            mine.append(figures(outcome))
+            display.ran(entrant.label)
             if len(mine) == len(seeds):
                 points.setdefault(entrant.label, []).append(point(entrant, mine))
                 mine = []
     return points
 
 
-def point(entrant: Entrant, outcomes: list[Outcome]) -> tuple[float, float, float, float]:
-    """The mean over seeds of one setting."""
+def figures(outcome: Outcome) -> dict[str, float]:
+    """What a point is made of; all else of a run is let go, because a sweep has many."""
     from trimtab.report.summary import figures_of
 
-    figures = [figures_of(outcome) for outcome in outcomes]
-    count = len(figures)
-    violations = sum(each["sla_violation_rate"] for each in figures) / count
-    cost = sum(each["instance_seconds"] / each["offered_load"] for each in figures) / count
-    changes = sum(each.get("changes_per_hour", 0.0) for each in figures) / count
+    found = figures_of(outcome)
+    if "sla_violation_rate" not in found:
+        raise TrimtabError(
+            "functions: none has a deadline, must have one: a frontier is cost at equal violations"
+        )
+    return found
+
+
+def point(entrant: Entrant, runs: list[dict[str, float]]) -> tuple[float, float, float, float]:
+    """The mean over seeds of one setting."""
+    count = len(runs)
+    violations = sum(each["sla_violation_rate"] for each in runs) / count
+    cost = sum(each["instance_seconds"] / each["offered_load"] for each in runs) / count
+    changes = sum(each.get("changes_per_hour", 0.0) for each in runs) / count
     return (entrant.knob if entrant.knob is not None else 0.0, violations, cost, changes)

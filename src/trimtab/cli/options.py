@@ -49,11 +49,7 @@ def parse_seeds(text: str) -> list[int]:
     # isdecimal: int() would also take "1_0" and "+1"
     numbers = [int(part) for part in parts if part] if all(_is_number(part) for part in parts if part) else []
     if "," in text:
-        if (
-            numbers
-            and len(set(numbers)) == len(numbers)
-            and len(numbers) <= _MOST_SEEDS
-        ):
+        if numbers and len(set(numbers)) == len(numbers) and len(numbers) <= _MOST_SEEDS:
             return numbers
         raise TrimtabError(f"--seeds = {text!r}, must be different whole numbers from 0 on, such as 101,102")
     if len(numbers) == 1 and 1 <= numbers[0] <= _MOST_SEEDS:

@@ -27,4 +27,6 @@ def command(
     for each in registry.BUILT_IN if decision is None else (decision,):
         for name in registry.names(each):
             table.add_row(each, name, registry.describe(each, name))
+        for name, where in registry.entry_points_of(each).items():
+            table.add_row(each, name, f"from {where}")
     Console().print(table)

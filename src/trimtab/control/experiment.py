@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,7 @@ from trimtab.control.run import Team, build_team, run
 from trimtab.errors import TrimtabError
 from trimtab.scenario.model import Scenario
 from trimtab.sim.outcome import Outcome
+from trimtab.sim.simulation import Stopped
 from trimtab.workload.build import build_workload
 from trimtab.workload.table import Workload
 
@@ -38,6 +40,9 @@ def entrants(scenario: Scenario, names: Sequence[str]) -> list[Entrant]:
         if name.endswith(".py") or decision not in ("place", "route", "scale", "assign"):
             decision, rest = scenario.decision, name
         team = build_team(scenario, decision, rest)
+        if rest.endswith(".py"):
+            # compiled now, so that a mistake in it shows before other policies have run
+            getattr(team[decision], "compiled", None)
         label = str(team[decision].name) if rest.endswith(".py") else name
         if any(each.label == label for each in found):
             raise TrimtabError(f"policy = {label!r} is there twice, must be given once")
@@ -86,23 +91,35 @@ class Experiment:
         """How many there are."""
         return len(self.entrants) * len(self.seeds)
 
-    def __iter__(self) -> Iterator[tuple[Entrant, Outcome]]:
+    def __iter__(self) -> Generator[tuple[Entrant, Outcome], None, None]:
         """Results in order, policy by policy; threads, because compiled code releases the lock."""
         stop = threading.Event()
         order = [(entrant, seed) for entrant in self.entrants for seed in self.seeds]
-        with ThreadPoolExecutor(self.jobs) as pool:
-            pending = [pool.submit(self._run, entrant, seed, stop.is_set) for entrant, seed in order]
-            try:
-                for (entrant, _), future in zip(order, pending, strict=True):
-                    yield entrant, _result(future)
-            except BaseException:
-                stop.set()
-                for future in pending:
-                    future.cancel()
-                raise
+        pool = ThreadPoolExecutor(self.jobs)
+        try:
+            pending = deque(pool.submit(self._run, entrant, seed, stop.is_set) for entrant, seed in order)
+            for entrant, _ in order:
+                # popped, so that a result lives only as long as its reader wants it
+                yield entrant, _result(pending.popleft())
+        finally:
+            # not waited for: a thread that compiles cannot be stopped, and Ctrl-C must not take a minute
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
 
     def _run(self, entrant: Entrant, seed: int, stop: Callable[[], bool]) -> Outcome:
-        return run(self.scenario, self.workloads[seed], seed, entrant.team.copy(), entrant.label, stop)
+        try:
+            return run(self.scenario, self.workloads[seed], seed, entrant.team.copy(), entrant.label, stop)
+        except (TrimtabError, Stopped, MemoryError):
+            raise
+        except Exception as error:
+            if all(_is_ours(policy) for policy in entrant.team.policies.values()):
+                raise
+            raise TrimtabError(f"policy {entrant.label!r} fails: {type(error).__name__}: {error}") from error
+
+
+def _is_ours(policy: Any) -> bool:
+    """Whether a policy comes with Trimtab: an error in it is not for the user to mend."""
+    return getattr(policy, "function", type(policy)).__module__.startswith("trimtab.")
 
 
 def _result(future: Future[Outcome]) -> Any:

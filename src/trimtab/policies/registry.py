@@ -82,15 +82,20 @@ def load(decision: str, name: str, parameters: dict[str, Any] | None = None) -> 
         name = name.removeprefix(f"{decision}/")
     if name.endswith(".py"):
         return _checked(decision, _from_file(Path(name)), name)
-    where = BUILT_IN[decision].get(name) or _entry_points(decision).get(name)
+    own = entry_points_of(decision)
+    if name in own and name in BUILT_IN[decision]:
+        raise TrimtabError(f"policy = {name!r} of {own[name]!r} is the name of a built-in one, must differ")
+    where = BUILT_IN[decision].get(name) or own.get(name)
     if where is None:
         others = [each for each in BUILT_IN if each != decision and name in BUILT_IN[each]]
         if others:
             raise TrimtabError(
-                f"policy = {name!r} is a {others[0]} policy, the decision here is {decision}: {', '.join(names(decision))}"
+                f"policy = {name!r} is a {others[0]} policy, the decision here is {decision}: "
+                f"{', '.join(names(decision))}"
             )
-        raise unknown(f"{decision} policy", name, [*BUILT_IN[decision], *_entry_points(decision)])
-    return _checked(decision, _made(_resolve(where), parameters, name), name)
+        raise unknown(f"{decision} policy", name, [*BUILT_IN[decision], *own])
+    found = _plug_in(where, name) if name in own else _resolve(where)
+    return _checked(decision, _made(found, parameters, name), name)
 
 
 def _made(found: Any, parameters: dict[str, Any] | None, name: str) -> Any:
@@ -102,7 +107,8 @@ def _made(found: Any, parameters: dict[str, Any] | None, name: str) -> Any:
     for key in parameters or {}:
         if key not in allowed:
             raise TrimtabError(
-                f"policy {name!r}: parameter = {key!r}, must be one of: {', '.join(allowed)}{did_you_mean(key, allowed)}"
+                f"policy {name!r}: parameter = {key!r}, must be one of: {', '.join(allowed)}"
+                f"{did_you_mean(key, allowed)}"
             )
     return found(**(parameters or {}))
 
@@ -112,7 +118,16 @@ def _resolve(where: str) -> Any:
     return getattr(importlib.import_module(module), attribute)
 
 
-def _entry_points(decision: str) -> dict[str, str]:
+def _plug_in(where: str, name: str) -> Any:
+    """A policy of another package, whose mistakes are not ours."""
+    try:
+        return _resolve(where)
+    except (Exception, SystemExit) as error:
+        raise TrimtabError(f"policy {name!r} of {where!r} fails: {type(error).__name__}: {error}") from None
+
+
+def entry_points_of(decision: str) -> dict[str, str]:
+    """Policies of installed packages: name → "module:attribute"."""
     prefix = f"{decision}/"
     return {
         point.name.removeprefix(prefix): point.value
@@ -140,7 +155,7 @@ def _from_file(path: Path) -> Any:
         spec.loader.exec_module(module)
     except TrimtabError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise TrimtabError(f"policy file {str(path)!r} fails: {type(error).__name__}: {error}") from None
     found = [value for value in vars(module).values() if _is_policy(value, module.__name__)]
     if len(found) != 1:

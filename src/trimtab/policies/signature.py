@@ -12,6 +12,7 @@ import hashlib
 import importlib.util
 import inspect
 import os
+import re
 import sys
 import textwrap
 from collections.abc import Callable
@@ -22,19 +23,46 @@ from typing import Any
 
 import numba
 
-from trimtab.errors import TrimtabError
+from trimtab.errors import TrimtabError, did_you_mean
+from trimtab.sim import records
 from trimtab.sim.kernel import CACHE_FOLDER
 
 
-INTRINSIC = frozenset(
-    "index site state cores vcpus speed memory memory_used memory_idle memory_free slots_free inflight queued "
-    "running starting busy idle price".split()
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+INTRINSIC = _words(
+    "index site state cores vcpus speed memory memory_used memory_idle memory_free slots_free inflight "
+    "queued running starting busy idle price"
 )
 """Host fields that change only by events on the host: a score of these alone is kept from call to call."""
 SAMPLED = frozenset({"cpu", "load_average", "disk_rate", "network_rate"})
 """Host fields that a monitor samples; computed when a policy that names them decides."""
 BY_REQUEST = frozenset({"warm", "busy_same", "starting_same", "would_evict"})
 """Host fields that depend on the request as well."""
+
+FIELDS: dict[str, tuple[Any, frozenset[str]]] = {
+    "host": (records.HOST, INTRINSIC | SAMPLED | BY_REQUEST),
+    "request": (
+        records.ACTIVE,
+        _words("function memory work off_cpu create init cap weight arrival deadline source"),
+    ),
+    "worker": (
+        records.FUNCTION,
+        _words(
+            "index site task accuracy load capacity streams ready starting inflight queued batch base each "
+            "network distance delay wait scarcity feasible"
+        ),
+    ),
+    "stream": (
+        records.STREAM,
+        _words("arrival application source rate deadline accuracy size bandwidth access task"),
+    ),
+}
+"""Parameters that are records: the record, and the fields that are documented for policies."""
+_UNKNOWABLE = {"request": {"true_work", "finish", "left"}, "stream": {"duration", "worker", "live"}}
+"""What the engine knows of a candidate and a real scheduler could not."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +103,40 @@ def check_parameters(function: Callable[..., Any], allowed: tuple[str, ...], pol
     names = tuple(inspect.signature(function).parameters)
     for name in names:
         if name not in allowed:
-            raise TrimtabError(f"policy {policy!r}: parameter = {name!r}, must be one of: {', '.join(allowed)}")
+            raise TrimtabError(
+                f"policy {policy!r}: parameter = {name!r}, must be one of: {', '.join(allowed)}"
+            )
     return names
+
+
+def check_fields(function: Any, policy: str) -> None:
+    """Fields that a policy's function names exist, are not set, and could be known to a scheduler."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, SyntaxError, IndentationError):
+        return  # no source to look at: what is wrong will not compile
+    for helper in map(function.__globals__.get, function.__code__.co_names):
+        if hasattr(helper, "py_func"):
+            check_fields(helper.py_func, policy)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Raise | ast.Assert):
+            # an error cannot be passed on through compiled code: it would end the process
+            raise TrimtabError(
+                f"policy {policy!r}: line {node.lineno} of {function.__name__!r} raises, must return a number"
+            )
+        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+            continue
+        parameter, name = node.value.id, node.attr
+        record, shown = FIELDS.get(parameter, (None, frozenset()))
+        if record is None or parameter not in inspect.signature(function).parameters:
+            continue
+        if not isinstance(node.ctx, ast.Load):
+            raise TrimtabError(f"policy {policy!r}: sets {parameter}.{name}, must only read what it is given")
+        if name not in (record.names or ()) or name in _UNKNOWABLE.get(parameter, ()):
+            raise TrimtabError(
+                f"policy {policy!r}: {parameter}.{name}, must be one of: {', '.join(sorted(shown))}"
+                f"{did_you_mean(name, shown)}"
+            )
 
 
 def _source_of(function: Callable[..., Any]) -> str:
@@ -89,23 +149,37 @@ def _source_of(function: Callable[..., Any]) -> str:
 
 def compile_wrapper(text: str, function: Callable[..., Any], signature: Any, policy: str) -> Any:
     """Compile the generated wrapper ``text`` around ``function`` for ``signature``."""
+    plain = getattr(function, "py_func", function)
+    ours = function.__module__.startswith("trimtab.")
+    if not ours:
+        check_fields(plain, policy)
     digest = hashlib.sha256((text + _source_of(function)).encode()).hexdigest()[:16]
-    compiled = function if hasattr(function, "py_func") else numba.njit(nogil=True)(function)
+    # x / 0 is infinite or not-a-number, which the engine checks for: it cannot pass on a Python error
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+    compiled = function if hasattr(function, "py_func") else numba.njit(**options)(function)
     module = _wrapper_module(text, digest)
     module.__dict__["decide"] = compiled
     # a user's file may import others that no hash covers: it is compiled anew, in a fraction of a second
-    ours = function.__module__.startswith("trimtab.") and CACHE_FOLDER.is_dir()
     try:
-        return numba.cfunc(signature, nogil=True, cache=ours)(module.wrapper)
+        return numba.cfunc(signature, cache=ours and CACHE_FOLDER.is_dir(), **options)(module.wrapper)
     except numba.core.errors.NumbaError as error:
-        raise TrimtabError(f"policy {policy!r} does not compile: {_first_line(error)}") from None
+        reason = _reason(str(error), Path(plain.__code__.co_filename).name)
+    except KeyError as error:  # what Numba raises for a field that a record does not have
+        reason = f"there is no field {error}"
+    raise TrimtabError(f"policy {policy!r} does not compile: {reason}")
 
 
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    telling = [line for line in lines if "Unknown attribute" in line or "NameError" in line or "undeclared" in line]
-    told = (telling or lines or ["unknown error"])[0]
-    return told if len(told) < 200 else told[:200] + "…"
+def _reason(text: str, file: str) -> str:
+    """The telling line of Numba's message, and which line of the policy's file it is about."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith("Failed in nopython mode")] or ["unknown error"]
+    told = lines[0]
+    answer = re.search(r">>> isnan\((.*)\)", text)
+    if answer is not None:
+        told = f"its answer is {answer[1]}, must be a number"
+    place = re.search(rf'File "[^"]*{re.escape(file)}", line (\d+)', text)
+    told = told if len(told) < 200 else told[:200] + "…"
+    return f"{told} ({file}, line {place[1]})" if place is not None else told
 
 
 def _wrapper_module(text: str, digest: str) -> ModuleType:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from trimtab.report.field import Field, best_value, candidates, columns, percent, primary, ranking, value_of
 
-_NAME_WIDTH = 24
+_NAME_WIDTH = 29
 _ROW_COLUMNS = 6
 _ROW_WIDTH = 9
 
@@ -56,24 +56,31 @@ def caption(summary: Mapping[str, Any]) -> str:
 
 
 class Lines:
-    """A plain table that grows while policies run: columns are fixed by what the first one has."""
+    """A plain table that grows while policies run: columns are fixed by what the first one has.
 
-    def __init__(self, decision: str, first: Mapping[str, Any]) -> None:
-        self._fields = candidates(decision, {"": first})[:_ROW_COLUMNS]
+    As many columns as fit into ``width``, from the left, and one at least.
+    """
+
+    def __init__(self, decision: str, first: Mapping[str, Any], width: int = 100, name: int = 0) -> None:
+        self._name = max(min(name + 1, _NAME_WIDTH), len("policy") + 1) if name else _NAME_WIDTH
+        fields = candidates(decision, {"": first})[:_ROW_COLUMNS]
+        room = width - self._name
+        fitting = sum(sum(map(_width, fields[: count + 1])) <= room for count in range(len(fields)))
+        self._fields = fields[: max(1, fitting)]
 
     def heading(self) -> str:
         """The line above the rows."""
         heads = "".join(f"{field.heading:>{_width(field)}}" for field in self._fields)
-        return f"{'policy':<{_NAME_WIDTH}}{heads}"
+        return f"{'policy':<{self._name}}{heads}"
 
     def row(self, policy: str, figures: Mapping[str, Any]) -> str:
         """One policy, to print as soon as it has run."""
-        name = policy if len(policy) < _NAME_WIDTH else policy[: _NAME_WIDTH - 2] + "…"
+        name = policy if len(policy) < self._name else policy[: self._name - 2] + "…"
         values = ((field, value_of(field, figures)) for field in self._fields)
         cells = (
             f"{'–' if value is None else field.shown(value):>{_width(field)}}" for field, value in values
         )
-        return f"{name:<{_NAME_WIDTH}}{''.join(cells)}"
+        return f"{name:<{self._name}}{''.join(cells)}"
 
 
 def change_text(figures: Mapping[str, Any], name: str) -> str:

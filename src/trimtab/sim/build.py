@@ -256,7 +256,8 @@ def build_core(scenario: Scenario, deployed: tuple[Deployment, ...], workload: W
     latency = np.zeros(len(functions) * _LATENCY_BINS, np.int64)
     world = build_world(scenario, workload, hosts, functions, seed)
     heap = np.zeros(4096, records.EVENT)
-    return Core(world, hosts, instances, functions, pools, active, heap, results, dirty, latency)
+    timers = np.zeros(2048, records.EVENT)
+    return Core(world, hosts, instances, functions, pools, active, heap, timers, results, dirty, latency)
 
 
 def build_world(scenario: Scenario, workload: Workload, hosts: Records, functions: Records, seed: int) -> Records:

@@ -11,12 +11,12 @@ from trimtab.sim.heap import (
     CPU_DONE,
     DELAY_DONE,
     DELIVERY,
-    EXPIRES,
     HOST_AWAKE,
     PREWARM,
     STREAM_ENDS,
     event_kind,
     pop,
+    pop_timer,
 )
 from trimtab.sim.instances import created, expire, has_room, initialised, start_instance, wait_off_cpu
 from trimtab.sim.keepalive import learn_idle_time
@@ -67,7 +67,7 @@ _COMPLETED, _REJECTED = COMPLETED, REJECTED
 _CREATING, _INITIALISING, _INIT_OFF_CPU, _OFF_CPU = CREATING, INITIALISING, INIT_OFF_CPU, OFF_CPU
 _MIGRATING, _UNASSIGNED = MIGRATING, UNASSIGNED
 _CPU_DONE, _BATCH_DONE, _DELAY_DONE, _DELIVERY = CPU_DONE, BATCH_DONE, DELAY_DONE, DELIVERY
-_HOST_AWAKE, _STREAM_ENDS, _PREWARM, _EXPIRES = HOST_AWAKE, STREAM_ENDS, PREWARM, EXPIRES
+_HOST_AWAKE, _STREAM_ENDS, _PREWARM = HOST_AWAKE, STREAM_ENDS, PREWARM
 
 ROOM = 512
 """Free places in the event queue that one event needs at most, two for each request in flight aside."""
@@ -193,6 +193,19 @@ def delay_done(core, slot):
         close(core, slot, _COMPLETED)
 
 
+@kernel
+def ring(core):
+    """The first timer of an idle instance rings; what waits on its host may then have room."""
+    first = core.timers[0]
+    index, stamp = first.index, first.stamp
+    pop_timer(core.world, core.timers)
+    instance = core.instances[index]
+    if instance.stamp == stamp:
+        host = instance.host
+        if expire(core, index) == 1 and core.world[0].dispatch == _BY_HOST:
+            drain_host(core, host)
+
+
 @routine
 def prewarm(core, function_index, stamp):
     """Hybrid keep-alive: load an instance just before the next call is expected."""
@@ -219,12 +232,6 @@ def handle(core, columns, mind, choose, kind, index, stamp):
     elif kind == _BATCH_DONE:
         if core.instances[index].stamp == stamp:
             finish_batch(core, index)
-    elif kind == _EXPIRES:
-        if core.instances[index].stamp == stamp:
-            host = core.instances[index].host
-            if expire(core, index) == 1:
-                if core.world[0].dispatch == _BY_HOST:
-                    drain_host(core, host)
     elif kind == _STREAM_ENDS:
         end_stream(core, columns, index)
     elif kind == _HOST_AWAKE:
@@ -243,6 +250,8 @@ def has_places(core):
         return False
     if world.instances + world.queued + 2 > len(core.instances):  # all that wait may start at once
         return False
+    if world.timers + ROOM + world.inflight >= len(core.timers):
+        return False
     return world.heap_size + ROOM + 2 * (world.inflight + world.starting) < len(core.heap)
 
 
@@ -250,7 +259,7 @@ def has_places(core):
 def advance(core, columns, mind, choose, route, fault_random, until, budget):
     """Run until a time, the end, or something the caller has to see to; returns the reason.
 
-    At equal times faults come first, then events of the queue, then streams, then arrivals.
+    At equal times faults come first, then events of the queue, then timers, then streams, then arrivals.
     """
     world = core.world[0]
     while True:
@@ -263,9 +272,10 @@ def advance(core, columns, mind, choose, route, fault_random, until, budget):
         budget -= 1
         fault = columns.faults[world.next_fault].time if world.next_fault < world.faults else math.inf
         event = core.heap[0].time if world.heap_size > 0 else math.inf
+        timer = core.timers[0].time if world.timers > 0 else math.inf
         stream = columns.streams[world.next_stream].arrival if world.next_stream < world.streams else math.inf
         arrival = columns.arrival[world.next_request] if world.next_request < world.requests else math.inf
-        time = min(min(fault, event), min(stream, arrival))
+        time = min(min(min(fault, event), min(stream, arrival)), timer)
         if world.next_sample < time and world.next_sample <= until and min(time, until) < math.inf:
             world.now = world.next_sample
             record_sample(core, columns)
@@ -282,6 +292,8 @@ def advance(core, columns, mind, choose, route, fault_random, until, budget):
             kind, index, stamp = event_kind(first.order), first.index, first.stamp
             pop(core.world, core.heap)
             outcome = handle(core, columns, mind, choose, kind, index, stamp)
+        elif timer == time:
+            ring(core)
         elif stream == time:
             outcome = route_stream(core, columns, mind, route)
         else:

@@ -23,6 +23,23 @@ def push(world, heap, time, kind, index, stamp):
     world.sequence += 1
     hole = world.heap_size
     world.heap_size = hole + 1
+    rise(heap, hole, time, order, index, stamp)
+
+
+@kernel
+def push_timer(world, timers, time, index, stamp):
+    """Add the expiry of an idle instance, in a heap of its own: there are many, and most never ring."""
+    world = world[0]
+    order = (EXPIRES << _KIND) | world.sequence
+    world.sequence += 1
+    hole = world.timers
+    world.timers = hole + 1
+    rise(timers, hole, time, order, index, stamp)
+
+
+@kernel
+def rise(heap, hole, time, order, index, stamp):
+    """Move an entry up from ``hole`` to where it belongs."""
     while hole > 0:
         parent = (hole - 1) >> 1
         above = heap[parent]
@@ -38,28 +55,35 @@ def push(world, heap, time, kind, index, stamp):
 @kernel
 def pop(world, heap):
     """Remove the first event (read it from ``heap[0]`` before)."""
-    world = world[0]
-    size = world.heap_size - 1
-    world.heap_size = size
+    world[0].heap_size -= 1
+    sink(heap, world[0].heap_size)
+
+
+@kernel
+def pop_timer(world, timers):
+    """Remove the first timer."""
+    world[0].timers -= 1
+    sink(timers, world[0].timers)
+
+
+@kernel
+def sink(heap, size):
+    """Fill the first place of a heap with its last entry.
+
+    The hole goes down to a leaf first, without comparing the entry, which nearly always belongs there; then
+    the entry rises from the leaf. The smaller child is found without a branch: it would be a coin toss.
+    """
     if size == 0:
         return
-    last = heap[size]
-    time, order, index, stamp = last.time, last.order, last.index, last.stamp
-    hole = 0
-    while True:
-        child = 2 * hole + 1
-        if child >= size:
-            break
-        below = heap[child]
+    hole, child = 0, 1
+    while child < size:
         if child + 1 < size:
-            right = heap[child + 1]
-            if right.time < below.time or (right.time == below.time and right.order < below.order):
-                child += 1
-                below = right
-        if time < below.time or (time == below.time and order < below.order):
-            break
-        here = heap[hole]
+            left, right = heap[child], heap[child + 1]
+            smaller = (right.time < left.time) | ((right.time == left.time) & (right.order < left.order))
+            child += int(smaller)
+        below, here = heap[child], heap[hole]
         here.time, here.order, here.index, here.stamp = below.time, below.order, below.index, below.stamp
         hole = child
-    here = heap[hole]
-    here.time, here.order, here.index, here.stamp = time, order, index, stamp
+        child = 2 * hole + 1
+    last = heap[size]
+    rise(heap, hole, last.time, last.order, last.index, last.stamp)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from trimtab.sim.cpu import enter_cpu
-from trimtab.sim.heap import BATCH_DONE, DELAY_DONE, EXPIRES, PREWARM, push
+from trimtab.sim.heap import BATCH_DONE, DELAY_DONE, PREWARM, push, push_timer
 from trimtab.sim.kernel import kernel, routine
 from trimtab.sim.lists import (
     enrol,
@@ -39,7 +39,7 @@ _NONE, _BY_HOST = NONE, BY_HOST
 _FREE, _STARTING, _READY, _DRAINING = FREE, STARTING, READY, DRAINING
 _CREATING, _WAITING_TO_INIT, _INITIALISING, _INIT_OFF_CPU = CREATING, WAITING_TO_INIT, INITIALISING, INIT_OFF_CPU
 _RUNNING, _OFF_CPU, _IN_BATCH = RUNNING, OFF_CPU, IN_BATCH
-_DELAY_DONE, _EXPIRES, _PREWARM, _BATCH_DONE = DELAY_DONE, EXPIRES, PREWARM, BATCH_DONE
+_DELAY_DONE, _PREWARM, _BATCH_DONE = DELAY_DONE, PREWARM, BATCH_DONE
 
 
 @kernel
@@ -83,7 +83,6 @@ def become_idle(core, index):
     instance = core.instances[index]
     host = core.hosts[instance.host]
     function = core.functions[instance.function]
-    pool = pool_of(core, instance.host, instance.function)
     meter_world(world)
     world.freed = 1
     instance.idle = 1
@@ -92,8 +91,10 @@ def become_idle(core, index):
     host.idle += 1
     host.busy -= 1
     host.memory_idle += instance.memory
-    pool.idle += 1
-    pool.busy -= 1
+    if world.pools_wanted == 1:
+        pool = pool_of(core, instance.host, instance.function)
+        pool.idle += 1
+        pool.busy -= 1
     remember_idle(core, host, index)
     touch(core, host)
     if world.on_demand == 1:
@@ -102,7 +103,7 @@ def become_idle(core, index):
         shortened = instance.expires < before
         if (instance.timer == 0 or shortened) and instance.expires < math.inf:
             instance.timer = 1
-            push(core.world, core.heap, instance.expires, _EXPIRES, index, instance.stamp)
+            push_timer(core.world, core.timers, instance.expires, index, instance.stamp)
 
 
 @kernel
@@ -111,15 +112,16 @@ def cease_idle(core, index):
     world = core.world[0]
     instance = core.instances[index]
     host = core.hosts[instance.host]
-    pool = pool_of(core, instance.host, instance.function)
     meter_world(world)
     instance.idle = 0
     world.idle -= 1
     host.idle -= 1
     host.busy += 1
     host.memory_idle -= instance.memory
-    pool.idle -= 1
-    pool.busy += 1
+    if world.pools_wanted == 1:
+        pool = pool_of(core, instance.host, instance.function)
+        pool.idle -= 1
+        pool.busy += 1
     forget_idle(core, host, index)
 
 
@@ -389,7 +391,7 @@ def expire(core, index):
         return 0
     if instance.expires > world.now:
         instance.timer = 1
-        push(core.world, core.heap, instance.expires, _EXPIRES, index, instance.stamp)
+        push_timer(core.world, core.timers, instance.expires, index, instance.stamp)
         return 0
     destroy(core, index)
     return 1

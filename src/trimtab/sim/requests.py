@@ -397,6 +397,11 @@ def wait_for_instance(core, slot):
     if function.first == _NONE and function.queued >= world.queue_limit:
         abandon(core, slot, _REJECTED)
         return
+    if function.first != _NONE and function.queue_head == _NONE and function.batch == 0:
+        index = function.first
+        occupy_host(core, slot, core.instances[index].host)
+        join(core, slot, index)
+        return
     request.phase = _QUEUED
     queue_on_function(core, function, slot)
     feed(core, request.function)

@@ -56,6 +56,7 @@ class Simulation:
         self._fault_random = np.random.SeedSequence(seed, spawn_key=(6,)).generate_state(1, np.uint64)
         world = self.core.world[0]
         world["sampling"] = bool(place is not None and place.needs_samples)
+        world["pools_wanted"] = bool(place is None or place.needs_pools or scenario.platform.dispatch == "host")
         world["drops_late"] = bool(route is not None and route.drops_late)
         world["meter_functions"] = scenario.platform.instances == "controlled"
         world["sample_step"] = max(workload.duration / SAMPLES, 1e-9)
@@ -141,7 +142,11 @@ class Simulation:
         room = int(world["heap_size"]) + ROOM + 2 * int(world["inflight"] + world["starting"]) + 4 * need
         if room >= len(heap):
             heap = np.concatenate([heap, np.zeros(room, records.EVENT)])
-        self.core = core._replace(active=active, instances=instances, heap=heap)
+        timers = core.timers
+        room = int(world["timers"]) + ROOM + int(world["inflight"]) + need
+        if room >= len(timers):
+            timers = np.concatenate([timers, np.zeros(room, records.EVENT)])
+        self.core = core._replace(active=active, instances=instances, heap=heap, timers=timers)
 
     def scale(self, function: int, instances: int) -> int:
         """Bring a function to ``instances``; returns how many found no host."""

@@ -24,6 +24,8 @@ class Core(NamedTuple):
     pools: Records
     active: Records
     heap: Records
+    timers: Records
+    """Expiries of idle instances."""
     results: Records
     dirty: npt.NDArray[np.int32]
     """Hosts whose score has to be computed again."""

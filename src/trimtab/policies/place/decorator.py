@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from trimtab.errors import TrimtabError
 from trimtab.policies.signature import (
     BY_REQUEST,
     INTRINSIC,
@@ -30,7 +31,11 @@ def wrapper(world_, active, slot, hosts, functions, pools, dirty, memory, weight
     request = active[slot]
     site = functions[request.function].site
 """
-_PICK = """    return decide({arguments})
+_PICK = """    choice = decide({arguments})
+    if choice < -1:
+        world.bad_host = choice
+        return -3
+    return choice
 """
 _SCORE = """    best, highest = -1, -math.inf
     for index in range(world.hosts):
@@ -78,6 +83,12 @@ class PlacePolicy:
         return self.samples or (self.form == "score" and fields_of(self._plain, "host").any_of(SAMPLED))
 
     @property
+    def needs_pools(self) -> bool:
+        """Whether it may look at instances by host and function."""
+        names = self._plain.__code__.co_varnames[: self._plain.__code__.co_argcount]
+        return "pools" in names or (self.form == "score" and fields_of(self._plain, "host").any_of(BY_REQUEST))
+
+    @property
     def _plain(self) -> Callable[..., Any]:
         return getattr(self.function, "py_func", self.function)
 
@@ -112,6 +123,9 @@ def place(name: str, *, memory: int = 16, samples: bool = False) -> Callable[[Ca
     The highest score among feasible hosts wins, the lowest index among equals. Both forms may also take
     ``running``, ``memory``, ``random``, ``weights``, ``world``, ``site`` and ``pools``.
     """
+
+    if not isinstance(name, str):
+        raise TrimtabError("@place has no name, must have one: @place('mine')")
 
     def decorate(function: Callable[..., Any]) -> PlacePolicy:
         plain = getattr(function, "py_func", function)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from trimtab.errors import TrimtabError
 from trimtab.policies.signature import check_parameters, compile_wrapper
 from trimtab.sim.contract import ROUTE
 
@@ -19,7 +20,11 @@ def wrapper(world_, streams, index, workers, memory, weights, random, scores):
     world = world_[0]
     stream = streams[index]
 """
-_PICK = """    return decide({arguments})
+_PICK = """    choice = decide({arguments})
+    if choice < -1:
+        world.bad_host = choice
+        return -3
+    return choice
 """
 _SCORE = """    best, highest = -1, -math.inf
     for candidate in range(world.functions):
@@ -90,6 +95,9 @@ def route(
     The highest score wins; with ``proportional`` a worker is drawn with probability in proportion to it. A
     score of minus infinity everywhere still takes the first; ``pick`` returns -1 to reject.
     """
+
+    if not isinstance(name, str):
+        raise TrimtabError("@route has no name, must have one: @route('mine')")
 
     def decorate(function: Callable[..., Any]) -> RoutePolicy:
         plain = getattr(function, "py_func", function)
