@@ -25,7 +25,7 @@ def main() -> None:
         ("decision_us", engine.decisions),
         ("assign_ms", assign),
     ):
-        value = measure()
+        value: Any = measure()
         if name == "memory":
             results |= value
         else:

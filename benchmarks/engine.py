@@ -145,7 +145,11 @@ def decisions() -> dict[str, float]:
     for hosts in (10, 1_000):
         scenario = _cluster(hosts)
         workload = Workload(
-            tuple(each.name for each in scenario.functions), np.zeros(1), np.zeros(1, np.int32), np.full(1, 0.3), 1.0
+            tuple(each.name for each in scenario.functions),
+            np.zeros(1),
+            np.zeros(1, np.int32),
+            np.full(1, 0.3),
+            1.0,
         )
         for name in ("least-connections", "hashing", "static-rank", "drain-ahead"):
             simulation = Simulation(scenario, workload, 1, place=registry.load("place", name))

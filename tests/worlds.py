@@ -27,8 +27,7 @@ def scenario(
     """A scenario of a few lines: one core and 1 GiB a host, warm work without deadline, unless told."""
     rows = [{"name": f"f{index}", "memory": 256 * MIB} | dict(each) for index, each in enumerate(functions)]
     machines = [
-        {"name": f"host{index}", "cores": 1.0, "memory": 1024 * MIB} | dict(each)
-        for index, each in enumerate(hosts)
+        {"name": f"host{index}", "cores": 1.0, "memory": 1024 * MIB} | dict(each) for index, each in enumerate(hosts)
     ]
     given = {"name": "small", "workload": {"source": "poisson", "rate": 1.0, "duration": 1.0}} | changes
     return Scenario.model_validate(given | {"functions": rows, "hosts": machines})
@@ -64,9 +63,7 @@ def one_stream(arrival: Sequence[float], names: Sequence[str] = ("app",), **chan
     floats = {name: np.full(1, value, np.float64) for name, value in given.items()}
     zero = np.zeros(1, np.int32)
     streams = Streams(arrival=np.zeros(1), application=zero, source=zero, task=zero, **floats)
-    return workload(
-        arrival, 1.0, names=names, stream=np.zeros(count, np.int32), streams=streams, tasks=("detection",)
-    )
+    return workload(arrival, 1.0, names=names, stream=np.zeros(count, np.int32), streams=streams, tasks=("detection",))
 
 
 def simulation(world: Scenario, requests: Workload, seed: int = 1, **policies: str) -> Simulation:
@@ -111,9 +108,7 @@ def step(begun: Simulation) -> int:
     """One event; returns why the engine stopped (``OUT_OF_BUDGET``: there is more)."""
     while True:
         mind = begun.mind if begun.route is None else begun._joint_mind()
-        reason = advance(
-            begun.core, begun.columns, mind, begun._choose, begun._route, begun._fault_random, math.inf, 1
-        )
+        reason = advance(begun.core, begun.columns, mind, begun._choose, begun._route, begun._fault_random, math.inf, 1)
         if reason != records.NEEDS_ROOM:
             return int(reason)
         begun.reserve(0)
@@ -124,6 +119,4 @@ def little(done: Simulation) -> tuple[float, float]:
     results, arrival = done.core.results, done.workload.arrival
     assert not np.any(results["status"] == records.FAILED)
     answered = results["status"] == records.COMPLETED
-    return float(done.core.world[0]["inflight_seconds"]), math.fsum(
-        results["completion"][answered] - arrival[answered]
-    )
+    return float(done.core.world[0]["inflight_seconds"]), math.fsum(results["completion"][answered] - arrival[answered])

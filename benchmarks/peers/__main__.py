@@ -13,9 +13,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
     parser.add_argument("--calls", type=int, default=CALLS, help="calls to simulate (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the draw (default: %(default)s)")
-    parser.add_argument(
-        "--repeats", type=int, default=3, help="runs, the median counts (default: %(default)s)"
-    )
+    parser.add_argument("--repeats", type=int, default=3, help="runs, the median counts (default: %(default)s)")
     options = parser.parse_args()
 
     print("work  peer      calls/s  cold starts  mean response  completed")

@@ -93,9 +93,7 @@ def test_streams(tmp_path: Path, opened: Any) -> None:
 
 def test_scaling(tmp_path: Path, opened: Any) -> None:
     runs = [outcomes.scale("hpa", 1), outcomes.scale("kpa", 1, 30)]
-    dom, log = opened(
-        write(tmp_path, "scale", "hpa", runs, functions=[{"name": "fibonacci", "deadline": "500 ms"}])
-    )
+    dom, log = opened(write(tmp_path, "scale", "hpa", runs, functions=[{"name": "fibonacci", "deadline": "500 ms"}]))
     check(dom, log, 8)
     assert "objective 0.50 s" in SCRIPTS.sub("", dom)
 

@@ -66,9 +66,7 @@ def test_summary_has_the_promised_shape(summary: Any) -> None:
 def test_a_figure_that_the_scenario_does_not_have_is_absent(summary: Any, tmp_path: Path) -> None:
     # no function of this scenario has a deadline
     assert "sla_violation_rate" not in summary["policies"]["hashing"]
-    peers = trimtab(
-        "compare", "peers-a", "--policies", "hashing", "--seeds", "1", "--json", "-", folder=tmp_path
-    )
+    peers = trimtab("compare", "peers-a", "--policies", "hashing", "--seeds", "1", "--json", "-", folder=tmp_path)
     assert not {"cost_usd", "energy_kwh", "sla_violation_rate"} & peers.json["policies"]["hashing"].keys()
 
 
@@ -82,9 +80,7 @@ def test_requests_agree_with_the_summary(run: Path, summary: Any) -> None:
 
 def test_every_policy_sees_the_same_arrivals(run: Path) -> None:
     rows = polars.read_parquet(run / "made/here/requests.parquet")
-    seen = [
-        rows.filter(policy=name).select("seed", "function", "arrival_s") for name in ("hashing", "warm-first")
-    ]
+    seen = [rows.filter(policy=name).select("seed", "function", "arrival_s") for name in ("hashing", "warm-first")]
     assert seen[0].equals(seen[1])
     assert not rows.filter(seed=1)["arrival_s"].equals(rows.filter(seed=2)["arrival_s"])
 
@@ -105,10 +101,7 @@ def test_table_and_rows(run: Path) -> None:
 
 def test_report_shows_the_command_without_where_and_how_fast(run: Path) -> None:
     page = (run / "made/here/report.html").read_text()
-    assert (
-        "trimtab compare faasrank-canada --policies hashing,least-connections,warm-first --seeds 2 --trace"
-        in page
-    )
+    assert "trimtab compare faasrank-canada --policies hashing,least-connections,warm-first --seeds 2 --trace" in page
     assert "made/here" not in page
 
 
@@ -213,7 +206,7 @@ def in_terminal(columns: int, folder: Path) -> str:
 @pytest.mark.parametrize("columns", [80, 120])
 def test_lines_fit_the_terminal(columns: int, tmp_path: Path) -> None:
     shown = in_terminal(columns, tmp_path)
-    lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown).replace("\r", "").split("\n")
+    lines = re.split(r"[\r\n]+", re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown))
     assert max(map(len, lines)) <= columns
     assert "shortest-completion" in shown
     # rows and bar are wiped (cursor up, erase line) before the table comes

@@ -30,11 +30,7 @@ def test_same_bytes(case: str, tmp_path: Path) -> None:
         )  # fmt: skip
         assert result.code == 0, result.err
         contents.append(
-            {
-                path.name: path.read_bytes()
-                for path in (tmp_path / out).iterdir()
-                if path.name != "timings.json"
-            }
+            {path.name: path.read_bytes() for path in (tmp_path / out).iterdir() if path.name != "timings.json"}
         )
     assert {"summary.json", "requests.parquet", "series.parquet", "report.html"} < contents[0].keys()
     for name, content in contents[0].items():

@@ -15,9 +15,7 @@ SHORT = ("frontier", "autoscale-fibonacci", "--seeds", "1", "--set", "workload.d
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("frontier")
-    result = trimtab(
-        *SHORT, "--policies", "square-root,fixed", "--out", "o", "--json", "f.json", folder=folder
-    )
+    result = trimtab(*SHORT, "--policies", "square-root,fixed", "--out", "o", "--json", "f.json", folder=folder)
     assert result.code == 0, result.err
     (folder / "stdout").write_text(result.out)
     return folder

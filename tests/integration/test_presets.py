@@ -45,9 +45,7 @@ def test_preset(name: str, tmp_path: Path) -> None:
     scenario = load_scenario(name)
     assert scenario.baseline is not None
     policies = f"{scenario.baseline},{OTHER[scenario.decision]}"
-    summary = trimtab(
-        "compare", name, "--seeds", "1", "--policies", policies, "--json", "-", folder=tmp_path
-    ).json
+    summary = trimtab("compare", name, "--seeds", "1", "--policies", policies, "--json", "-", folder=tmp_path).json
     assert list(tmp_path.iterdir()) == []
     assert summary["scenario"] == name
     assert summary["decision"] == scenario.decision

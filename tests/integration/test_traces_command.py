@@ -96,9 +96,7 @@ def test_help_imports_nothing_heavy() -> None:
         "heavy = {'numba', 'polars', 'plotly', 'torch', 'scipy', 'pydantic', 'numpy'} & set(sys.modules)\n"
         "sys.exit(', '.join(sorted(heavy)) or 0)"
     )
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
-    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert result.returncode == 0, result.stderr
 
 

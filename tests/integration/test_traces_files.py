@@ -29,9 +29,7 @@ def azure_day(folder: Path, *, by_app: bool = False) -> Path:
         f"{DURATIONS}\no,p,a,100,5,1,900,100,100,100,100,100,100,100\no,p,b,2000,4,1,9,0,10,500,1000,2500,6000,9000\n"
     )
     memory = (
-        f"{KEYS[:-13]},AverageAllocatedMb\no,p,600\n"
-        if by_app
-        else f"{KEYS},AverageAllocatedMb\no,p,a,20\no,p,b,600\n"
+        f"{KEYS[:-13]},AverageAllocatedMb\no,p,600\n" if by_app else f"{KEYS},AverageAllocatedMb\no,p,a,20\no,p,b,600\n"
     )
     (folder / "app_memory_percentiles.anon.d01.csv").write_text(memory)
     return folder
@@ -87,9 +85,7 @@ def test_azure_2019_draws_keep_the_published_mean(tmp_path: Path) -> None:
 
 
 def test_azure_2019_alone_says_what_it_assumes(tmp_path: Path) -> None:
-    path = write(
-        tmp_path, f"{KEYS},Trigger,1,2\no,p,a,http,3,0\n", "invocations_per_function_md.anon.d02.csv"
-    )
+    path = write(tmp_path, f"{KEYS},Trigger,1,2\no,p,a,http,3,0\n", "invocations_per_function_md.anon.d02.csv")
     notes = " ".join(trace(path).notes)
     assert "no durations file" in notes
     assert "no memory file" in notes

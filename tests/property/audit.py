@@ -14,10 +14,12 @@ SLACK = 1e-9
 
 def check(run: Simulation) -> None:
     """Everything that must hold between any two events."""
+    used = ~_free(run.core.active, int(run.core.world[0]["free_request"]))
     _requests(run)
-    _hosts(run)
+    _hosts(run, used)
     _instances(run)
-    _lists(run)
+    _places(run, used)
+    _lists(run, used)
     _no_negatives(run)
 
 
@@ -42,24 +44,21 @@ def _requests(run: Simulation) -> None:
 _STATUS = {"completed": records.COMPLETED, "failed": records.FAILED, "rejected": records.REJECTED}
 
 
-def _used(run: Simulation) -> np.ndarray:
-    """The slots that are in use: free ones form a list of their own, without a loop."""
-    return ~_free(run.core.active, int(run.core.world[0]["free_request"]))
-
-
 def _free(table: np.ndarray, first: int) -> np.ndarray:
-    free = np.zeros(len(table), bool)
+    following, seen = table["next"].tolist(), []
     while first != records.NONE:
-        assert not free[first], f"place {first} is free twice"
-        free[first] = True
-        first = int(table["next"][first])
+        seen.append(first)
+        assert len(seen) <= len(table), "the list of free places runs in a circle"
+        first = following[first]
+    free = np.zeros(len(table), bool)
+    free[seen] = True
+    assert int(free.sum()) == len(seen), "a place is free twice"
     return free
 
 
-def _hosts(run: Simulation) -> None:
+def _hosts(run: Simulation, used: np.ndarray) -> None:
     """Memory and CPU of a host are never given away twice."""
     core, hosts = run.core, run.core.hosts
-    used = _used(run)
     active, interval = core.active, int(core.world[0]["dispatch"]) == records.BY_INTERVAL
     assert np.all(hosts["memory_used"] <= hosts["memory"] * (1 + SLACK))
     assert np.all(hosts["rate"] <= hosts["cores"] * (1 + SLACK))
@@ -115,48 +114,51 @@ def _instances(run: Simulation) -> None:
     memory = np.bincount(table["host"][idle], table["memory"][idle], len(hosts))
     _same("memory of idle instances", hosts["memory_idle"], memory)
     assert not np.any(hosts["state"][table["host"][alive]] == records.DOWN)
-    _places(run, alive, idle)
 
 
-def _places(run: Simulation, alive: np.ndarray, idle: np.ndarray) -> None:
+def _places(run: Simulation, used: np.ndarray) -> None:
     """Requests inside an instance: as many as it says, never more than its concurrency or batch."""
     core = run.core
-    used = _used(run) & (core.active["id"] >= 0) & (core.active["instance"] >= 0)
-    inside = np.bincount(core.active["instance"][used], minlength=len(core.instances))
+    alive = core.instances["state"] != records.FREE
+    idle = alive & (core.instances["idle"] == 1)
+    within = used & (core.active["id"] >= 0) & (core.active["instance"] >= 0)
+    inside = np.bincount(core.active["instance"][within], minlength=len(core.instances))
     _same("in flight by instance", core.instances["inflight"][alive], inside[alive])
     assert not inside[~alive].any(), "a request is in an instance that is gone"
     assert not inside[idle].any(), "an idle instance has requests"
-    functions = core.functions[core.instances["function"]]
-    assert np.all(inside <= np.maximum(functions["concurrency"], functions["batch"])[: len(inside)])
+    most = np.maximum(core.functions["concurrency"], core.functions["batch"])[core.instances["function"]]
+    assert np.all(inside <= most)
 
 
-def _lists(run: Simulation) -> None:
+def _lists(run: Simulation, used: np.ndarray) -> None:
     """Queues hold each waiting request once, and lists of instances those that they should."""
     core, world = run.core, run.core.world[0]
-    waiting = [_chain(core.active, int(row["queue_head"]), int(row["queue_tail"])) for row in core.hosts]
-    waiting += [_chain(core.active, int(row["queue_head"]), int(row["queue_tail"])) for row in core.functions]
+    following = core.active["next"].tolist()
+    ends = [table[["queue_head", "queue_tail"]].tolist() for table in (core.hosts, core.functions)]
+    waiting = [_chain(following, head, tail) for head, tail in ends[0] + ends[1]]
     slots = [slot for queue in waiting for slot in queue]
     assert len(slots) == len(set(slots)) == int(world["queued"])
-    queued = np.flatnonzero(_used(run) & (core.active["phase"] == records.QUEUED) & (core.active["id"] >= 0))
+    queued = np.flatnonzero(used & (core.active["phase"] == records.QUEUED) & (core.active["id"] >= 0))
     _same("queued", sorted(slots), queued.tolist())
     lengths = [len(queue) for queue in waiting]
     _same("queue lengths", [*core.hosts["queued"], *core.functions["queued"]], lengths)
+    beside, younger = core.instances["host_next"].tolist(), core.instances["lru_next"].tolist()
     for index, row in enumerate(core.hosts):
         here = (core.instances["state"] != records.FREE) & (core.instances["host"] == index)
-        found = _chain(core.instances, int(row["first_instance"]), None, "host_next")
+        found = _chain(beside, int(row["first_instance"]), None)
         _same("instances of a host", sorted(found), np.flatnonzero(here).tolist())
-        oldest = _chain(core.instances, int(row["lru_head"]), int(row["lru_tail"]), "lru_next")
+        oldest = _chain(younger, int(row["lru_head"]), int(row["lru_tail"]))
         _same("idle ones", sorted(oldest), np.flatnonzero(here & (core.instances["idle"] == 1)).tolist())
         since = core.instances["idle_since"][oldest]
         assert np.all(np.diff(since) >= 0.0), "idle instances are not in order of last use"
 
 
-def _chain(table: np.ndarray, head: int, tail: int | None, link: str = "next") -> list[int]:
+def _chain(following: list[int], head: int, tail: int | None) -> list[int]:
     found: list[int] = []
     while head != records.NONE:
         found.append(head)
-        assert len(found) <= len(table), "a list runs in a circle"
-        head = int(table[link][head])
+        assert len(found) <= len(following), "a list runs in a circle"
+        head = following[head]
     if tail is not None:
         assert tail == (found[-1] if found else records.NONE)
     return found

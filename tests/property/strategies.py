@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
-
 from tests.worlds import MIB, scenario, workload
+
 from trimtab.scenario.model import Scenario
 from trimtab.workload.table import Workload
 

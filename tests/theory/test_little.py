@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from tests.worlds import MIB, little, one_stream, scenario, simulation, workload
+
 from trimtab.scenario.model import Scenario
 from trimtab.sim.simulation import Simulation
 

@@ -60,9 +60,7 @@ def containers(count: int, **platform: object) -> Scenario:
 def test_processor_sharing_of_exponential_work(load: float, count: int) -> None:
     # M/M/1-PS with mean work 1: T = 1 / (1 - rho), that is 1.4286, 2 and 5
     world = one_shared_core()
-    assert_agrees(
-        lambda seed: mean_time(simulated(world, seed, load, count, exponential(1.0))), 1.0 / (1.0 - load)
-    )
+    assert_agrees(lambda seed: mean_time(simulated(world, seed, load, count, exponential(1.0))), 1.0 / (1.0 - load))
 
 
 @pytest.mark.parametrize(
@@ -83,9 +81,7 @@ def test_processor_sharing_by_one_container_each() -> None:
 def test_processor_sharing_on_fast_cores() -> None:
     # two cores of speed 2.5, work 1, each request able to use both: a server of rate 5 with load 3.5 / 5 = 0.7,
     # so T = (1 / 5) / (1 - 0.7) = 2 / 3
-    world = scenario(
-        [{"concurrency": 10_000, "instances": 1, "parallelism": None}], [{"cores": 2.0, "speed": 2.5}]
-    )
+    world = scenario([{"concurrency": 10_000, "instances": 1, "parallelism": None}], [{"cores": 2.0, "speed": 2.5}])
     assert_agrees(lambda seed: mean_time(simulated(world, seed, 3.5, 300_000, exponential(1.0))), 2.0 / 3.0)
 
 
@@ -110,17 +106,13 @@ def test_containers_behind_one_queue_of_a_cluster() -> None:
         [{"cores": 2.0, "memory": 512 * MIB}] * 3,
         platform={"dispatch": "cluster", "instances": "controlled"},
     )
-    assert_agrees(
-        lambda seed: mean_time(simulated(world, seed, 4.8, 300_000, exponential(1.0))), erlang_time(6, 4.8)
-    )
+    assert_agrees(lambda seed: mean_time(simulated(world, seed, 4.8, 300_000, exponential(1.0))), erlang_time(6, 4.8))
 
 
 def test_cores_first_in_first_out() -> None:
     # four cores, containers without limit: requests wait for a core instead of a container
     world = scenario([{"memory": 0.0}], [{"cores": 4.0}], platform={"cpu": "fifo", "keep_alive": FOR_EVER})
-    assert_agrees(
-        lambda seed: mean_time(simulated(world, seed, 3.0, 300_000, exponential(1.0))), erlang_time(4, 3.0)
-    )
+    assert_agrees(lambda seed: mean_time(simulated(world, seed, 3.0, 300_000, exponential(1.0))), erlang_time(4, 3.0))
 
 
 @pytest.mark.parametrize(
@@ -183,9 +175,7 @@ def test_batches_against_the_embedded_chain(size: int, base: float, each: float,
     if size == 1:  # the chain itself, against M/D/1: D = 0.75, rho = 0.75, T = 0.75 + 0.75 · 0.75 / 0.5
         assert math.isclose(theory, 1.875, rel_tol=1e-9)
     world = batching(size, base, each)
-    assert_agrees(
-        lambda seed: mean_time(simulated(world, seed, rate, 200_000, constant(1.0))), theory, first_seed=51
-    )
+    assert_agrees(lambda seed: mean_time(simulated(world, seed, rate, 200_000, constant(1.0))), theory, first_seed=51)
 
 
 def test_discriminatory_sharing_of_two_classes() -> None:

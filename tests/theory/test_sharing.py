@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from tests.theory import fluid
 from tests.worlds import MIB, outcome, scenario, workload
 

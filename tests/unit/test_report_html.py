@@ -30,12 +30,8 @@ def scenario(**changes: Any) -> Scenario:
     return Scenario.model_validate(content | changes)
 
 
-def figures(
-    runs: Sequence[Outcome], decision: str, baseline: str, deadline: float | None = None
-) -> list[str]:
-    return [
-        figure.name for figure in all_figures(Runs(summarise("s", decision, baseline, runs), runs, deadline))
-    ]
+def figures(runs: Sequence[Outcome], decision: str, baseline: str, deadline: float | None = None) -> list[str]:
+    return [figure.name for figure in all_figures(Runs(summarise("s", decision, baseline, runs), runs, deadline))]
 
 
 def test_charts_of_a_placement() -> None:
@@ -69,9 +65,7 @@ class Outline(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
-        self.fetched += [
-            value or "" for name, value in attrs if name in ("src", "href") and value != "#result"
-        ]
+        self.fetched += [value or "" for name, value in attrs if name in ("src", "href") and value != "#result"]
 
 
 def test_page_is_whole_escaped_and_fetches_nothing() -> None:
@@ -116,9 +110,7 @@ def test_many_policies_show_the_best_three_and_the_baseline() -> None:
 def test_share_of_time_with_fewer_in_flight() -> None:
     # 0-1: 1 against 1; 1-4: 1 against 2, then the end
     ours = outcomes.outcome(series={"time": np.array([0.0, 4.0]), "inflight": np.array([1.0, 0.0])})
-    theirs = outcomes.outcome(
-        series={"time": np.array([0.0, 1.0, 4.0]), "inflight": np.array([1.0, 2.0, 0.0])}
-    )
+    theirs = outcomes.outcome(series={"time": np.array([0.0, 1.0, 4.0]), "inflight": np.array([1.0, 2.0, 0.0])})
     assert share_lower(ours, theirs) == pytest.approx(0.75)
     assert share_lower(theirs, ours) == 0.0
 

@@ -16,9 +16,7 @@ def run(policy, loads, ready, state=None, start=0.0):
     """One tick of 2 s a load, with a fixed number of ready instances; all answers and the last state."""
     answers = []
     for tick, load in enumerate(loads):
-        answer, state = policy.decide(
-            seen(inflight=load, ready=ready, **TEN), state, start + 2.0 * (tick + 1)
-        )
+        answer, state = policy.decide(seen(inflight=load, ready=ready, **TEN), state, start + 2.0 * (tick + 1))
         answers.append(answer.instances)
     return answers, state
 

@@ -220,6 +220,4 @@ def test_plain_aliases_are_fine() -> None:
 
 
 def test_missing_parts_are_named() -> None:
-    assert complaint("{name: a, workload: {source: poisson, rate: 1, duration: 1}}").startswith(
-        "hosts is missing"
-    )
+    assert complaint("{name: a, workload: {source: poisson, rate: 1, duration: 1}}").startswith("hosts is missing")

@@ -72,7 +72,7 @@ _register()
 def main() -> None:
     """Entry point: run a command and turn what goes wrong into an exit code."""
     try:
-        code = app(standalone_mode=False)
+        code = app(standalone_mode=False, prog_name="trimtab")
         sys.stdout.flush()
     except TrimtabError as error:
         _refuse(str(error))
@@ -100,8 +100,7 @@ def _refuse(message: str) -> NoReturn:
 def _path_of(error: Exception) -> str:
     """The command that was called wrongly, such as ``trimtab compare``."""
     context = getattr(error, "ctx", None)
-    words = str(context.command_path).split() if context is not None else []
-    return " ".join(["trimtab", *words[1:]])
+    return "trimtab" if context is None else str(context.command_path)
 
 
 def _leave() -> NoReturn:

@@ -48,9 +48,7 @@ def command(
     ] = False,
     oracles: Annotated[
         bool,
-        typer.Option(
-            "--oracles", help="Also run clairvoyants, marked as such; there are none in this release."
-        ),
+        typer.Option("--oracles", help="Also run clairvoyants, marked as such; there are none in this release."),
     ] = False,
 ) -> None:
     """Compare policies on one scenario, paired by seed."""
@@ -107,9 +105,7 @@ def run_all(experiment: Experiment, rows: bool) -> list[Outcome]:
     return outcomes
 
 
-def finish(
-    experiment: Experiment, outcomes: list[Outcome], folder: Path | None, json: str | None, trace: bool
-) -> None:
+def finish(experiment: Experiment, outcomes: list[Outcome], folder: Path | None, json: str | None, trace: bool) -> None:
     """Write what was asked for, and print the table."""
     from trimtab.report.files import put_json
     from trimtab.report.summary import summarise, with_timings
@@ -139,9 +135,7 @@ def print_table(summary: dict[str, Any], folder: Path) -> None:
     console.print(f"Report: {folder / 'report.html'}", highlight=False, soft_wrap=True)
 
 
-def write_all(
-    folder: Path, scenario: Scenario, summary: dict[str, Any], outcomes: list[Outcome], trace: bool
-) -> None:
+def write_all(folder: Path, scenario: Scenario, summary: dict[str, Any], outcomes: list[Outcome], trace: bool) -> None:
     """Summary, timings, requests, series, report, and traces if asked for: all of them or none."""
     from trimtab.report.files import write_json, write_requests, write_series
     from trimtab.report.page import write_report

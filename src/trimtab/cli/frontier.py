@@ -53,17 +53,13 @@ def command(
     wanted_seeds, wanted_jobs, named = parse_seeds(seeds), parse_jobs(jobs), parse_policies(policies)
     loaded = load(scenario, overrides, workload, whole)
     if loaded.decision != "scale":
-        raise TrimtabError(
-            f"scenario {loaded.name!r}: decision = {loaded.decision!r}, must be 'scale' for a frontier"
-        )
+        raise TrimtabError(f"scenario {loaded.name!r}: decision = {loaded.decision!r}, must be 'scale' for a frontier")
     entrants = settings(loaded, named)
     with output(out, json, loaded.name) as folder:
         finish(loaded, wanted_seeds, sweep(loaded, entrants, wanted_seeds, wanted_jobs), folder, json)
 
 
-def finish(
-    scenario: Scenario, seeds: list[int], points: Points, folder: Path | None, json: str | None
-) -> None:
+def finish(scenario: Scenario, seeds: list[int], points: Points, folder: Path | None, json: str | None) -> None:
     """Write what was asked for, and print the table."""
     from rich.console import Console
 
@@ -138,9 +134,7 @@ def figures(outcome: Outcome) -> dict[str, float]:
 
     found = figures_of(outcome)
     if "sla_violation_rate" not in found:
-        raise TrimtabError(
-            "functions: none has a deadline, must have one: a frontier is cost at equal violations"
-        )
+        raise TrimtabError("functions: none has a deadline, must have one: a frontier is cost at equal violations")
     return found
 
 

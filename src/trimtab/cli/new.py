@@ -11,9 +11,7 @@ import typer
 
 def command(
     file: Annotated[Path, typer.Argument(help="Where to write it.")] = Path("scenario.yaml"),
-    preset: Annotated[
-        str, typer.Option("--from", metavar="PRESET", help="Which scenario to start from.")
-    ] = "starter",
+    preset: Annotated[str, typer.Option("--from", metavar="PRESET", help="Which scenario to start from.")] = "starter",
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it is there.")] = False,
 ) -> None:
     """Write a commented scenario file."""

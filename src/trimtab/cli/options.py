@@ -12,32 +12,24 @@ from trimtab.errors import TrimtabError
 _MOST_SEEDS = 10_000
 _MOST_JOBS = 1_024
 
-ScenarioArgument = Annotated[
-    str, typer.Argument(metavar="SCENARIO", help="The name of a preset or a .yaml file.")
-]
+ScenarioArgument = Annotated[str, typer.Argument(metavar="SCENARIO", help="The name of a preset or a .yaml file.")]
 PoliciesOption = Annotated[
     str | None,
     typer.Option("--policies", metavar="A,B", help="Names and .py files; without it, every policy."),
 ]
 SeedsOption = Annotated[
     str,
-    typer.Option(
-        "--seeds", metavar="N", help="5 is seeds 1 to 5; a comma makes a list, 101, is seed 101 alone."
-    ),
+    typer.Option("--seeds", metavar="N", help="5 is seeds 1 to 5; a comma makes a list, 101, is seed 101 alone."),
 ]
 WorkloadOption = Annotated[
     str | None,
-    typer.Option(
-        "--workload", metavar="FILE|DIR", help="A recorded trace in place of the scenario's workload."
-    ),
+    typer.Option("--workload", metavar="FILE|DIR", help="A recorded trace in place of the scenario's workload."),
 ]
 WholeOption = Annotated[bool, typer.Option("--all", help="All of a count series, not windows of two hours.")]
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a setting: workload.rate=100")
 ]
-JobsOption = Annotated[
-    str | None, typer.Option("--jobs", metavar="N", help="Runs at a time; all cores without it.")
-]
+JobsOption = Annotated[str | None, typer.Option("--jobs", metavar="N", help="Runs at a time; all cores without it.")]
 JsonOption = Annotated[
     str | None, typer.Option("--json", metavar="FILE", help="Write the summary there ('-': standard output).")
 ]
@@ -54,9 +46,7 @@ def parse_seeds(text: str) -> list[int]:
         raise TrimtabError(f"--seeds = {text!r}, must be different whole numbers from 0 on, such as 101,102")
     if len(numbers) == 1 and 1 <= numbers[0] <= _MOST_SEEDS:
         return list(range(1, numbers[0] + 1))
-    raise TrimtabError(
-        f"--seeds = {text!r}, must be a number from 1 to {_MOST_SEEDS:,} or a list such as 101,102"
-    )
+    raise TrimtabError(f"--seeds = {text!r}, must be a number from 1 to {_MOST_SEEDS:,} or a list such as 101,102")
 
 
 def _is_number(text: str) -> bool:

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from trimtab.errors import TrimtabError
+
 HIDDEN = ("--out", "--jobs", "--json")
 """Options that say where results go and how fast they come, not what they are."""
 
@@ -23,8 +25,7 @@ def output(out: Path | None, json: str | None, name: str) -> Iterator[Path | Non
 
     folder = out or Path("runs") / name if out is not None or json is None else None
     file = Path(json) if json is not None and json != "-" else None
-    wanted = [*_upwards(folder), *_upwards(file.parent if file is not None else None)]
-    missing = [each for each in wanted if not each.exists()]
+    missing = [*_missing(folder), *_missing(file.parent if file is not None else None)]
     try:
         if file is not None:
             prepare_file(file)
@@ -36,8 +37,15 @@ def output(out: Path | None, json: str | None, name: str) -> Iterator[Path | Non
         raise
 
 
-def _upwards(folder: Path | None) -> list[Path]:
-    return [] if folder is None else [folder, *folder.parents]
+def _missing(folder: Path | None) -> list[Path]:
+    """The folders that have to be made, the deepest first."""
+    if folder is None:
+        return []
+    try:
+        return [each for each in (folder, *folder.parents) if not each.exists()]
+    except OSError as error:  # a name too long, or a folder that may not be looked into
+        reason = (error.strerror or str(error)).lower()
+        raise TrimtabError(f"out = {str(folder)!r}, must be a folder that can be written: {reason}") from None
 
 
 @contextmanager

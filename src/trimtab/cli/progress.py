@@ -79,6 +79,4 @@ class Display:
         from trimtab.sim.kernel import CACHE_FOLDER
 
         if not any(CACHE_FOLDER.rglob("engine.advance*.nbi")):
-            self._console.print(
-                "Compiling the engine: once, about a minute; later runs start at once.", style="yellow"
-            )
+            self._console.print("Compiling the engine: once, about a minute; later runs start at once.", style="yellow")

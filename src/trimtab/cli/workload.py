@@ -30,9 +30,7 @@ def command_describe(
     ] = None,
     seed: Annotated[int, typer.Option(help="Which draw.")] = 1,
     whole: Annotated[bool, typer.Option("--all", help="All of a long trace, not a sample of it.")] = False,
-    overrides: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a setting.")
-    ] = None,
+    overrides: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a setting.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to a file.")] = None,
 ) -> None:
     """Print the statistics of a trace, or of the workload of a scenario."""
@@ -73,9 +71,7 @@ def _text(name: str, value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _workload(
-    file: str | None, scenario: str | None, seed: int, whole: bool, overrides: list[str]
-) -> Workload:
+def _workload(file: str | None, scenario: str | None, seed: int, whole: bool, overrides: list[str]) -> Workload:
     from trimtab.errors import TrimtabError
     from trimtab.scenario.load import load_scenario
     from trimtab.workload.build import build_workload

@@ -38,8 +38,7 @@ class SimulatedPlatform:
         # one copy as plain Python numbers: field access on records costs more than the decision
         after, before = functions.tolist(), self._before.tolist()
         self._last = [
-            self._metrics(index, after[index], before[index], latency[index], window)
-            for index in range(len(functions))
+            self._metrics(index, after[index], before[index], latency[index], window) for index in range(len(functions))
         ]
         self._before = functions.copy()
         self._time = now
@@ -47,7 +46,12 @@ class SimulatedPlatform:
         return self._last
 
     def _metrics(
-        self, index: int, after: tuple[float, ...], before: tuple[float, ...], latency: npt.NDArray[np.int64], window: float
+        self,
+        index: int,
+        after: tuple[float, ...],
+        before: tuple[float, ...],
+        latency: npt.NDArray[np.int64],
+        window: float,
     ) -> FunctionMetrics:
         def now(name: str) -> float:
             return after[_PLACE[name]]
@@ -145,7 +149,8 @@ def _work_done(simulation: Simulation, rows: npt.NDArray[np.void]) -> npt.NDArra
     speed = np.where(rows["host"] >= 0, hosts["speed"][np.maximum(rows["host"], 0)], 1.0)
     running = rows["rate"] > 0.0
     left = np.where(running, (rows["finish"] - simulation.now) * rows["rate"] * speed, rows["true_work"])
-    return np.maximum(whole - left, 0.0)
+    done: npt.NDArray[np.float64] = np.maximum(whole - left, 0.0)
+    return done
 
 
 def quantiles(counts: npt.NDArray[np.int64], shares: tuple[float, ...]) -> list[float | None]:

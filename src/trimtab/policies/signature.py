@@ -103,9 +103,7 @@ def check_parameters(function: Callable[..., Any], allowed: tuple[str, ...], pol
     names = tuple(inspect.signature(function).parameters)
     for name in names:
         if name not in allowed:
-            raise TrimtabError(
-                f"policy {policy!r}: parameter = {name!r}, must be one of: {', '.join(allowed)}"
-            )
+            raise TrimtabError(f"policy {policy!r}: parameter = {name!r}, must be one of: {', '.join(allowed)}")
     return names
 
 

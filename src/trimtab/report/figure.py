@@ -108,9 +108,7 @@ def log_axis(title: str, values: Iterable[float | None], **more: Any) -> dict[st
     decades = range(math.floor(low) - 1, math.ceil(high) + 2)
     ticks = [float(f"{step}e{decade}") for decade in decades for step in steps]
     ends = [low - 0.03 * (high - low) - 0.02, high + 0.03 * (high - low) + 0.02]
-    return axis(
-        title, type="log", tickvals=ticks, ticktext=[f"{tick:,g}" for tick in ticks], range=ends, **more
-    )
+    return axis(title, type="log", tickvals=ticks, ticktext=[f"{tick:,g}" for tick in ticks], range=ends, **more)
 
 
 def significant(values: Any, digits: int = 4) -> list[float | None]:

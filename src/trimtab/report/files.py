@@ -32,9 +32,7 @@ def prepare_folder(path: Path) -> Path:
         with tempfile.TemporaryFile(dir=path):
             pass
     except OSError as error:
-        raise TrimtabError(
-            f"out = {str(path)!r}, must be a folder that can be written: {_reason(error)}"
-        ) from None
+        raise TrimtabError(f"out = {str(path)!r}, must be a folder that can be written: {_reason(error)}") from None
     return path
 
 
@@ -169,9 +167,7 @@ def _names(names: Sequence[str], index: Any) -> polars.Series:
     positions = polars.Series(np.asarray(index, dtype=np.int64))
     inside = (positions >= 0) & (positions < len(names))
     frame = polars.DataFrame({"position": positions, "inside": inside})
-    safe = frame.select(
-        polars.when("inside").then("position").otherwise(None).cast(polars.UInt32).alias("index")
-    )
+    safe = frame.select(polars.when("inside").then("position").otherwise(None).cast(polars.UInt32).alias("index"))
     return table.gather(safe["index"])
 
 

@@ -80,9 +80,7 @@ def frontier_table(result: Mapping[str, Any], targets: Sequence[float] = TARGETS
     """Cost by policy and target, cheapest at 1 % first, the best of each column in bold."""
     policies: Mapping[str, Any] = result["policies"]
     caption = "cost = instance-seconds over offered load; – not reached by any setting"
-    table = Table(
-        box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, caption=caption, caption_justify="left"
-    )
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, caption=caption, caption_justify="left")
     table.add_column("policy", no_wrap=True)
     for target in targets:
         table.add_column(f"cost at\n{target * 100:g} % late", justify="right", no_wrap=True)

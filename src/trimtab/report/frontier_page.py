@@ -59,17 +59,13 @@ def frontier_headline(result: Mapping[str, Any], target: str = "0.01") -> str:
 def frontier_figure(result: Mapping[str, Any], ranked: Sequence[str]) -> Figure:
     """All settings of all policies, those of an envelope joined by a line."""
     looks = styles(ranked, None)
-    data = [
-        trace for name in ranked for trace in _traces(name, looks[name], result["policies"][name]["points"])
-    ]
+    data = [trace for name in ranked for trace in _traces(name, looks[name], result["policies"][name]["points"])]
     shares = [share for trace in data for share in trace["x"]]
     layout = {
         "xaxis": log_axis("requests that violate the objective (%, logarithmic)", shares),
         "yaxis": axis("instance-seconds over offered load", rangemode="tozero"),
     }
-    said = ", ".join(
-        f"{name} {result['policies'][name]['cost'].get('0.01', 'not reached')}" for name in ranked
-    )
+    said = ", ".join(f"{name} {result['policies'][name]['cost'].get('0.01', 'not reached')}" for name in ranked)
     return Figure(
         "frontier", "Cost against violations",
         "Each point is one setting of a policy's knob; further down and to the left is better. Faint points "
@@ -102,9 +98,7 @@ def _table(result: Mapping[str, Any], ranked: Sequence[str]) -> str:
     for target in TARGETS:
         heads += [f"cost at {target * 100:g} %", "knob"]
     rows = [_row(name, result["policies"][name]) for name in ranked]
-    words = (
-        "Cost and the setting that gives it, at shares of violating requests; – not reached by any setting."
-    )
+    words = "Cost and the setting that gives it, at shares of violating requests; – not reached by any setting."
     return table("frontier", words, [*heads, "changes/h at 1 %"], rows)
 
 

@@ -63,9 +63,7 @@ def _against(summary: Mapping[str, Any], main: Field, best: str) -> str:
 
 
 def _runner_up(summary: Mapping[str, Any], main: Field) -> str:
-    names = [
-        name for name in ranking(summary["decision"], summary["policies"]) if name != summary["baseline"]
-    ]
+    names = [name for name in ranking(summary["decision"], summary["policies"]) if name != summary["baseline"]]
     names = [name for name in names if not summary["policies"][name].get("oracle")]
     if not names:
         return ""

@@ -32,9 +32,7 @@ def results_table(runs: Runs) -> str:
             cells.append(_cell(text, value, "best" if best else ""))
         if runs.baseline is not None:
             cells.insert(1, _change_cell(figures, main.name, policy == runs.baseline))
-        rows.append(
-            f'<tr><th scope="row">{_swatch(runs, policy)}{_marked(runs, policy)}</th>{"".join(cells)}</tr>'
-        )
+        rows.append(f'<tr><th scope="row">{_swatch(runs, policy)}{_marked(runs, policy)}</th>{"".join(cells)}</tr>')
     return table("results", caption(summary) + ". Bold: the best of a column.", heads, rows)
 
 

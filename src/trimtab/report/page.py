@@ -34,9 +34,7 @@ def report(scenario: Scenario, summary: Mapping[str, Any], outcomes: Sequence[Ou
     """
     runs = Runs(dict(summary), outcomes, _deadline(scenario))
     body = [
-        section(
-            "result", "Result", f'<p class="headline">{escape(headline(summary))}</p>' + results_table(runs)
-        ),
+        section("result", "Result", f'<p class="headline">{escape(headline(summary))}</p>' + results_table(runs)),
         section("charts", "Charts", figure_grid(all_figures(runs))),
         section("fairness-section", "Fairness between functions", fairness_table(runs)),
         section("run", "What was run", _about(scenario, runs, command)),

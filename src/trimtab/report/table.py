@@ -77,9 +77,7 @@ class Lines:
         """One policy, to print as soon as it has run."""
         name = policy if len(policy) < self._name else policy[: self._name - 2] + "…"
         values = ((field, value_of(field, figures)) for field in self._fields)
-        cells = (
-            f"{'–' if value is None else field.shown(value):>{_width(field)}}" for field, value in values
-        )
+        cells = (f"{'–' if value is None else field.shown(value):>{_width(field)}}" for field, value in values)
         return f"{name:<{self._name}}{''.join(cells)}"
 
 
@@ -121,9 +119,7 @@ def _cells(policy: str, summary: Mapping[str, Any], shown: list[Field], main: Fi
     return cells
 
 
-def _fitting(
-    fields: list[Field], main: Field, policies: Mapping[str, Mapping[str, Any]], width: int
-) -> list[Field]:
+def _fitting(fields: list[Field], main: Field, policies: Mapping[str, Mapping[str, Any]], width: int) -> list[Field]:
     """As many columns as fit, from the left; the primary figure always."""
     if main not in fields:
         fields = [main, *fields]

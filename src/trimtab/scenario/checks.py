@@ -67,15 +67,11 @@ def check_sizes(scenario: Scenario) -> None:
             )
     duration = getattr(scenario.workload, "duration", None)
     if duration is not None and scenario.workload.warm_up >= duration:
-        raise ValueError(
-            f"workload.warm_up = {scenario.workload.warm_up:g}, must be below duration = {duration:g}"
-        )
+        raise ValueError(f"workload.warm_up = {scenario.workload.warm_up:g}, must be below duration = {duration:g}")
     hosts = sum(host.count for host in scenario.hosts)
     for index, fault in enumerate(scenario.faults):
         if fault.host is not None and fault.host >= hosts:
-            raise ValueError(
-                f"faults.{index}.host = {fault.host}, must be below {hosts}, the number of hosts"
-            )
+            raise ValueError(f"faults.{index}.host = {fault.host}, must be below {hosts}, the number of hosts")
 
 
 def _one_of(field: str, name: str | None, known: Iterable[str]) -> None:

@@ -30,9 +30,7 @@ class Hosts(Part):
     cores: Cores
     memory: Bytes = Field(description="memory for functions")
     speed: Positive = 1.0
-    effective_cores: Cores | None = Field(
-        default=None, description="what all hyper-threads together yield, if less"
-    )
+    effective_cores: Cores | None = Field(default=None, description="what all hyper-threads together yield, if less")
     disk: BytesPerSecond = 500e6
     network: BytesPerSecond = 1.25e9
     power: tuple[NotNegative, ...] | None = Field(default=None, description="watts at 0, 10 … 100 % CPU")
@@ -67,9 +65,7 @@ class Function(Part):
     work_deviation: NotNegative = Field(default=1.0, description="coefficient of variation of the work")
     distribution: Literal["exponential", "lognormal", "constant", "uniform"] = "exponential"
     off_cpu: Seconds = Field(default=0.0, description="seconds of an execution that use no core")
-    parallelism: Cores | None = Field(
-        default=1.0, description="cores one request can use at most; null: no cap"
-    )
+    parallelism: Cores | None = Field(default=1.0, description="cores one request can use at most; null: no cap")
     cpu: Cores | None = Field(default=None, description="cores of one instance (request and limit)")
     concurrency: int = Field(default=1, ge=1, le=10_000)
     deadline: Seconds | None = None
@@ -143,9 +139,7 @@ class Site(Part):
 
     name: Name
     capacity: dict[str, NotNegative] = Field(default_factory=dict)
-    variants: tuple[Name, ...] | None = Field(
-        default=None, description="which variants the orchestrator may use here"
-    )
+    variants: tuple[Name, ...] | None = Field(default=None, description="which variants the orchestrator may use here")
 
 
 class Link(Part):
@@ -192,9 +186,7 @@ class Platform(Part):
     weights: Literal["memory", "equal"] = "equal"
     serial_creation: bool = Field(default=False, description="a host makes one container at a time")
     queue_limit: int | None = Field(default=None, ge=0, description="requests a queue holds; null: no limit")
-    managed_share: Fraction = Field(
-        default=1.0, description="share of invokers that OpenWhisk's hashing uses"
-    )
+    managed_share: Fraction = Field(default=1.0, description="share of invokers that OpenWhisk's hashing uses")
     warm_counts: Literal["function", "all"] = Field(
         default="function", description="what static-rank and FaaSRank take as warm infrastructures"
     )

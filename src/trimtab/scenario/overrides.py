@@ -62,6 +62,5 @@ def _indices(items: list[Any], part: str, key: str) -> list[int]:
         return [int(part)]
     allowed = ", ".join(name for name in names if name) or "none"
     raise TrimtabError(
-        f"{key}: no element {part!r}, must be a name or 0 to {len(items) - 1}: "
-        f"{allowed}{did_you_mean(part, names)}"
+        f"{key}: no element {part!r}, must be a name or 0 to {len(items) - 1}: {allowed}{did_you_mean(part, names)}"
     )

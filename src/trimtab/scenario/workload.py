@@ -95,9 +95,7 @@ class Azure2019Spec(_Source):
     spread: Spread = "poisson"
     first_minute: int | None = Field(default=None, ge=0, description="of those in the file; null: its first")
     last_minute: int | None = Field(default=None, ge=0)
-    whole: bool = Field(
-        default=False, description="every function, not a sample of at most 5 million requests"
-    )
+    whole: bool = Field(default=False, description="every function, not a sample of at most 5 million requests")
 
 
 class FaaSRankSpec(_Source):

@@ -113,7 +113,11 @@ def _fill_devices(rows: Records, scenario: Scenario) -> None:
 def _fill_function(row: Any, scenario: Scenario, deployed: Deployment, names: list[str]) -> None:
     function = deployed.function
     row["memory"], row["create"], row["init"] = function.memory, function.create, function.init
-    row["init_off_cpu"], row["work"], row["deviation"] = function.init_off_cpu, function.work, function.work_deviation
+    row["init_off_cpu"], row["work"], row["deviation"] = (
+        function.init_off_cpu,
+        function.work,
+        function.work_deviation,
+    )
     row["distribution"], row["off_cpu"] = _DISTRIBUTION[function.distribution], function.off_cpu
     row["cap"] = math.inf if function.parallelism is None else function.parallelism
     row["cpu"] = math.inf if function.cpu is None else function.cpu
@@ -264,7 +268,10 @@ def build_world(scenario: Scenario, workload: Workload, hosts: Records, function
     """The one row of scalars."""
     world = np.zeros(1, records.WORLD)
     row, platform = world[0], scenario.platform
-    row["requests"], row["streams"] = len(workload), 0 if workload.streams is None else len(workload.streams.arrival)
+    row["requests"], row["streams"] = (
+        len(workload),
+        0 if workload.streams is None else len(workload.streams.arrival),
+    )
     row["dispatch"] = _DISPATCH[platform.dispatch]
     row["on_demand"] = platform.instances == "on-demand"
     row["fifo"] = platform.cpu == "fifo"
@@ -308,9 +315,11 @@ def build_columns(scenario: Scenario, workload: Workload, core: Core, seed: int,
     )  # fmt: skip
 
 
-def build_mind(core: Core, memory: int, weights: tuple[float, ...] | npt.NDArray[np.float64], seed: int, salt: int) -> Mind:
+def build_mind(
+    core: Core, memory: int, weights: tuple[float, ...] | npt.NDArray[np.float64], seed: int, salt: int
+) -> Mind:
     """A policy's own arrays, its random stream seeded apart from everything else."""
-    word = np.random.SeedSequence(seed, spawn_key=(5, salt)).generate_state(1, np.uint64)
+    word = np.random.SeedSequence(seed, spawn_key=(5, salt)).generate_state(1, np.uint64).astype(np.uint64)
     size = int(core.world[0]["tree_size"])
     return Mind(
         np.zeros(max(memory, 1)), np.asarray(weights if len(weights) else (0.0,), np.float64), word,

@@ -24,7 +24,7 @@ PLACE = types.int64(
     _array(records.WORLD), _array(records.ACTIVE), types.int64, _array(records.HOST), _array(records.FUNCTION),
     _array(records.POOL), _INTS, _FLOATS, _FLOATS, _WORDS, _FLOATS, _INTS, _array(records.RUN),
 )  # fmt: skip
-"""A placement: (world, active, slot, hosts, functions, pools, dirty, memory, weights, random, scores, tree, running)."""
+"""(world, active, slot, hosts, functions, pools, dirty, memory, weights, random, scores, tree, running)."""
 ROUTE = types.int64(
     _array(records.WORLD), _array(records.STREAM), types.int64, _array(records.FUNCTION), _FLOATS, _FLOATS, _WORDS,
     _FLOATS,
@@ -36,9 +36,7 @@ CACHED = CACHE_FOLDER.is_dir()
 
 
 @numba.cfunc(PLACE, nogil=True, cache=CACHED)
-def place_first(
-    world, active, slot, hosts, functions, pools, dirty, memory, weights, random, scores, tree, running
-):  # type: ignore[no-untyped-def]
+def place_first(world, active, slot, hosts, functions, pools, dirty, memory, weights, random, scores, tree, running):
     """For scenarios without a placement policy: the first host that will do."""
     request = active[slot]
     site = functions[request.function].site
@@ -49,6 +47,6 @@ def place_first(
 
 
 @numba.cfunc(ROUTE, nogil=True, cache=CACHED)
-def route_nowhere(world, streams, index, workers, memory, weights, random, scores):  # type: ignore[no-untyped-def]
+def route_nowhere(world, streams, index, workers, memory, weights, random, scores):
     """For scenarios without streams."""
     return -1

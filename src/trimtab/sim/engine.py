@@ -61,7 +61,13 @@ from trimtab.sim.routing import end_stream, route_stream, send_query
 from trimtab.sim.tasks import host_awake, task_arrived
 
 _NONE, _ON = NONE, ON
-_AT_TIME, _AT_END, _NEEDS_ROOM, _OUT_OF_BUDGET, _BAD = AT_TIME, AT_END, NEEDS_ROOM, OUT_OF_BUDGET, BAD_DECISION
+_AT_TIME, _AT_END, _NEEDS_ROOM, _OUT_OF_BUDGET, _BAD = (
+    AT_TIME,
+    AT_END,
+    NEEDS_ROOM,
+    OUT_OF_BUDGET,
+    BAD_DECISION,
+)
 _BY_HOST, _BY_CLUSTER = BY_HOST, BY_CLUSTER
 _COMPLETED, _REJECTED = COMPLETED, REJECTED
 _CREATING, _INITIALISING, _INIT_OFF_CPU, _OFF_CPU = CREATING, INITIALISING, INIT_OFF_CPU, OFF_CPU

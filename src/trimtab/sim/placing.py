@@ -34,7 +34,9 @@ def choose_host(core, mind, choose, slot):
     if choice < 0:
         return choice
     request = core.active[slot]
-    if choice >= world.hosts or not is_feasible(world, core.hosts[choice], request, core.functions[request.function].site):
+    if choice >= world.hosts or not is_feasible(
+        world, core.hosts[choice], request, core.functions[request.function].site
+    ):
         world.bad_host = choice
         return -3
     return choice

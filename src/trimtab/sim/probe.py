@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 
 from trimtab.sim.kernel import entry
+from trimtab.sim.lists import free_request
 from trimtab.sim.placing import choose_host
 from trimtab.sim.records import NONE
 from trimtab.sim.requests import blank_request
-from trimtab.sim.lists import free_request
 from trimtab.sim.simulation import Simulation
 
 _TIMES = 200
@@ -16,7 +16,7 @@ _NONE = NONE
 
 
 @entry
-def ask(core, mind, choose, times):  # type: ignore[no-untyped-def]
+def ask(core, mind, choose, times):
     """Ask a placement policy again and again, with every host's score to be computed anew."""
     slot = blank_request(core, 0)
     last = _NONE
@@ -41,5 +41,4 @@ def decision_seconds(simulation: Simulation) -> float:
     ask(simulation.core, simulation.mind, choose, 1)
     began = time.perf_counter()
     ask(simulation.core, simulation.mind, choose, _TIMES)
-    seconds = (time.perf_counter() - began) / _TIMES
-    return seconds
+    return (time.perf_counter() - began) / _TIMES

@@ -29,14 +29,15 @@ _F, _I, _L = "f8", "i4", "i8"
 
 
 def _dtype(**fields: str) -> np.dtype[np.void]:
-    return np.dtype([(name, kind) for name, kind in fields.items()], align=True)
+    return np.dtype(list(fields.items()), align=True)
 
 
 WORLD = _dtype(
     now=_F, end=_F, next_request=_L, next_stream=_L, next_fault=_L, requests=_L, streams=_L, faults=_L,
     dispatch=_I, on_demand=_I, fifo=_I, serial_creation=_I, sampling=_I, hibernate=_I, meter_functions=_I,
     has_power=_I, drops_late=_I, hybrid=_I, warm_all=_I, functions=_I, hosts=_I, sites=_I, managed=_I,
-    queue_limit=_L, sequence=_L, heap_size=_L, timers=_L, pools_wanted=_I, free_request=_I, free_instance=_I, wake=_F, hibernated_power=_F,
+    queue_limit=_L, sequence=_L, heap_size=_L, timers=_L, pools_wanted=_I, free_request=_I,
+    free_instance=_I, wake=_F, hibernated_power=_F,
     sample_every=_F, inflight=_L, queued=_L, waiting=_L, instances=_L, starting=_L, idle=_L, metered=_F,
     inflight_seconds=_F, instance_seconds=_F, idle_seconds=_F, starts=_L, stops=_L, cold_starts=_L,
     decisions=_L, completed=_L, failed=_L, rejected=_L, late=_L, migrations=_L, evictions=_L, accepted=_L,
@@ -109,5 +110,15 @@ FAULT = _dtype(time=_F, kind=_I, target=_I)
 RUN = _dtype(expected=_F, weight=_F, cap=_F, memory=_F, left=_F, age=_F, function=_I, queued=_I, stage=_I)
 """A request on a host as a placement policy may see it: expected, never true, work."""
 
-SERIES = ("time", "inflight", "queued", "busy_cores", "instances", "starting", "power_w", "cold_starts", "hosts_on")
+SERIES = (
+    "time",
+    "inflight",
+    "queued",
+    "busy_cores",
+    "instances",
+    "starting",
+    "power_w",
+    "cold_starts",
+    "hosts_on",
+)
 """Columns of the series that a run records."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from trimtab.sim import records
-from trimtab.sim.outcome import Outcome
 from trimtab.sim.meters import meter_all
+from trimtab.sim.outcome import Outcome
 from trimtab.sim.simulation import Simulation
 
 

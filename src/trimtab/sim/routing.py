@@ -51,7 +51,14 @@ def route_stream(core, columns, mind, route):
     look_at_workers(core, columns, stream)
     world.decisions += 1
     choice = route(
-        core.world, columns.streams, index, core.functions, mind.memory, mind.weights, mind.random, mind.scores
+        core.world,
+        columns.streams,
+        index,
+        core.functions,
+        mind.memory,
+        mind.weights,
+        mind.random,
+        mind.scores,
     )
     stream.worker = _NONE
     if choice < 0:

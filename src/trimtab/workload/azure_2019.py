@@ -97,9 +97,7 @@ def draw_shapes(path: str, count: int, seconds: int, draw: int) -> Floats:
     # a trace with next to no calls in the window has no shape to map a function to
     usable = np.flatnonzero(counts.sum(axis=1) >= seconds / 10)
     if len(usable) < count:
-        raise TrimtabError(
-            f"{path}: {len(usable)} functions are called often enough, must be {count} or more"
-        )
+        raise TrimtabError(f"{path}: {len(usable)} functions are called often enough, must be {count} or more")
     chosen = counts[random.choice(usable, count, replace=False)]
     return np.asarray(chosen / chosen.mean(axis=1, keepdims=True))
 
@@ -109,9 +107,7 @@ def _files(path: Path) -> list[Path]:
 
 
 @lru_cache(maxsize=2)
-def _read(
-    path: Path, stamp: tuple[tuple[str, int, int], ...], first: int | None, last: int | None, whole: bool
-) -> Day:
+def _read(path: Path, stamp: tuple[tuple[str, int, int], ...], first: int | None, last: int | None, whole: bool) -> Day:
     """``stamp`` makes the cache forget files that have changed."""
     invocations = read_invocations(path, first, last)
     notes = list(invocations.notes)
@@ -119,9 +115,7 @@ def _read(
     total = int(invocations.count.sum(dtype=np.int64))
     if not whole and total > MOST_SAMPLED:
         kept = _sample(invocations, kept)
-        notes.append(
-            f"{len(kept):,} of {len(invocations.keys):,} functions drawn at random, {total:,} calls in all"
-        )
+        notes.append(f"{len(kept):,} of {len(invocations.keys):,} functions drawn at random, {total:,} calls in all")
     renumber = np.full(len(invocations.keys), -1, np.int32)
     renumber[kept] = np.arange(len(kept), dtype=np.int32)
     cells = renumber[invocations.function] >= 0

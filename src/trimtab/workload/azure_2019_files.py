@@ -97,9 +97,7 @@ def read_durations(path: Path | None, keys: np.ndarray) -> tuple[Quantiles, str]
     if missing:
         middle = int(np.argsort(mean)[len(mean) // 2])
         rows = np.where(rows < 0, middle, rows)
-    note = (
-        f"{missing:,} functions have no durations: those of the median function are used" if missing else ""
-    )
+    note = f"{missing:,} functions have no durations: those of the median function are used" if missing else ""
     knots = np.array(KNOTS) / 100.0
     return Quantiles(knots, np.maximum(values[rows], SHORTEST), np.maximum(mean[rows], SHORTEST)), note
 

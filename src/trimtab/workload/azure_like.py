@@ -64,9 +64,7 @@ def draw_population(count: int, population: int) -> Population:
     uniform = random.random(count)
     trigger = np.where(busy, _pick(uniform, _BUSY), _pick(uniform, _ALL)).astype(np.int32)
     median = np.array([_DISPERSION.get(name, 1.0) for name in TRIGGERS])[trigger]
-    dispersion = np.clip(
-        median * np.exp(_DISPERSION_SIGMA * random.standard_normal(count)), *_DISPERSION_LIMITS
-    )
+    dispersion = np.clip(median * np.exp(_DISPERSION_SIGMA * random.standard_normal(count)), *_DISPERSION_LIMITS)
     return Population(weight / weight.sum(), rank, trigger, dispersion)
 
 

@@ -40,9 +40,7 @@ def build_workload(scenario: Scenario, seed: int) -> Workload:
         raise TrimtabError(f"seed = {seed}, must be 0 or more")
     workload = _build(scenario, seed)
     if len(workload) == 0:
-        raise TrimtabError(
-            f"the workload of {scenario.name!r} has no requests, raise its rate or its duration"
-        )
+        raise TrimtabError(f"the workload of {scenario.name!r} has no requests, raise its rate or its duration")
     return workload
 
 

@@ -79,9 +79,7 @@ def function_dispersion(workload: Workload, minutes: int) -> Floats:
     count = len(workload.functions)
     minute = (workload.arrival / MINUTE).astype(np.int32)
     inside = minute < minutes
-    cells, each = np.unique(
-        workload.function[inside].astype(np.int64) * minutes + minute[inside], return_counts=True
-    )
+    cells, each = np.unique(workload.function[inside].astype(np.int64) * minutes + minute[inside], return_counts=True)
     function = cells // minutes
     total = np.bincount(function, weights=each, minlength=count)
     square = np.bincount(function, weights=each.astype(float) ** 2, minlength=count)
@@ -114,7 +112,6 @@ def _streams(workload: Workload) -> dict[str, Any]:
         "tasks": list(workload.tasks),
         "queries_per_s_after_warm_up": float(after.sum() / seconds),
         "deadline_percentiles_s": {
-            f"p{knot}": float(value)
-            for knot, value in zip(PERCENTILES, np.percentile(streams.deadline, PERCENTILES))
+            f"p{knot}": float(value) for knot, value in zip(PERCENTILES, np.percentile(streams.deadline, PERCENTILES))
         },
     }

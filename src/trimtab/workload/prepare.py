@@ -53,9 +53,7 @@ def _checked(scenario: Scenario) -> Scenario:
     if isinstance(spec, Azure2019Spec | Azure2021Spec):
         names = {function.name for function in scenario.functions}
         if names != {function.name for function in functions_of_workload(scenario)}:
-            raise TrimtabError(
-                f"functions: must be left out for a workload of {spec.source!r}, which brings its own"
-            )
+            raise TrimtabError(f"functions: must be left out for a workload of {spec.source!r}, which brings its own")
     if isinstance(spec, AzureLikeSpec) and spec.functions not in (None, len(scenario.functions)):
         raise TrimtabError(
             f"workload.functions = {spec.functions}, must be left out where the scenario lists its functions"

@@ -37,9 +37,7 @@ FORMATS = (
 SUFFIXES = (".csv", ".parquet", ".txt")
 
 
-def replace_workload(
-    scenario: Scenario, path: str, seed: int, whole: bool = False
-) -> tuple[Scenario, Workload]:
+def replace_workload(scenario: Scenario, path: str, seed: int, whole: bool = False) -> tuple[Scenario, Workload]:
     """The scenario under the load of a trace, and the requests of one seed."""
     replaced = with_trace(scenario, path, whole)
     return replaced, build_workload(replaced, seed)
@@ -48,15 +46,11 @@ def replace_workload(
 def with_trace(scenario: Scenario, path: str, whole: bool = False) -> Scenario:
     """The scenario with arrivals, functions, work and duration of a trace; then build any seed of it."""
     if scenario.applications:
-        raise TrimtabError(
-            f"--workload: {scenario.name!r} takes streams of queries, which no trace format holds"
-        )
+        raise TrimtabError(f"--workload: {scenario.name!r} takes streams of queries, which no trace format holds")
     spec = detect(path, whole)
     if isinstance(spec, CountsSpec):
         # counts say nothing about functions, so those of the scenario stay, and so does its peak
-        return scenario.model_copy(
-            update={"workload": spec.model_copy(update={"peak_rate": peak_of(scenario)})}
-        )
+        return scenario.model_copy(update={"workload": spec.model_copy(update={"peak_rate": peak_of(scenario)})})
     replaced = scenario.model_copy(update={"workload": spec})
     functions = functions_of_workload(replaced)
     return replaced.model_copy(update={"functions": functions, "notes": (*scenario.notes, NOTE)})
@@ -98,9 +92,7 @@ def peak_of(scenario: Scenario) -> float:
         case CountsSpec(peak_load=float(load)):
             return load / mean_work(scenario, entry_shares(scenario))
         case _:
-            raise TrimtabError(
-                f"--workload: {scenario.name!r} has no peak to scale to, its workload is a trace itself"
-            )
+            raise TrimtabError(f"--workload: {scenario.name!r} has no peak to scale to, its workload is a trace itself")
 
 
 def _detect_folder(folder: Path, whole: bool) -> WorkloadSpec:

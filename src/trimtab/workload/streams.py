@@ -88,9 +88,7 @@ def _queries(streams: Streams, duration: float, random: np.random.Generator) -> 
     if total > MOST_REQUESTS:
         raise TrimtabError(f"queries = {total:,}, must be at most {MOST_REQUESTS:,} in one run")
     index = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
-    arrival = np.repeat(streams.arrival + phase / streams.rate, counts) + index / np.repeat(
-        streams.rate, counts
-    )
+    arrival = np.repeat(streams.arrival + phase / streams.rate, counts) + index / np.repeat(streams.rate, counts)
     order = np.argsort(arrival, kind="stable")
     of_stream = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
     return arrival[order], of_stream[order]

@@ -46,17 +46,13 @@ def read_header(path: Path) -> list[str]:
         raise _trouble(path, error) from error
 
 
-def read_table(
-    path: Path, columns: Mapping[str, Any], optional: Mapping[str, Any] | None = None
-) -> polars.DataFrame:
+def read_table(path: Path, columns: Mapping[str, Any], optional: Mapping[str, Any] | None = None) -> polars.DataFrame:
     """Columns of a CSV or Parquet file by name and polars type, complete and in range for that type."""
     import polars
 
     header = read_header(path)
     require(path, header, list(columns))
-    wanted: dict[Any, Any] = dict(columns) | {
-        name: kind for name, kind in (optional or {}).items() if name in header
-    }
+    wanted: dict[Any, Any] = dict(columns) | {name: kind for name, kind in (optional or {}).items() if name in header}
     try:
         if path.suffix == ".parquet":
             frame = polars.read_parquet(path, columns=list(wanted)).cast(wanted)
@@ -80,9 +76,7 @@ def require(path: Path, header: Sequence[str], columns: Sequence[str]) -> None:
     for name in columns:
         if name not in header:
             shown = ", ".join(header[:12]) + (" …" if len(header) > 12 else "")
-            raise TrimtabError(
-                f"{path}: column {name!r} is missing{did_you_mean(name, header)} (has: {shown})"
-            )
+            raise TrimtabError(f"{path}: column {name!r} is missing{did_you_mean(name, header)} (has: {shown})")
 
 
 def check_numbers(path: Path, name: str, values: Floats, *, above_zero: bool = False) -> None:

@@ -18,7 +18,19 @@ from trimtab.policies.signature import (
 )
 from trimtab.sim.contract import PLACE
 
-_ALLOWED = ("request", "host", "hosts", "running", "running_and_new", "memory", "weights", "random", "world", "site", "pools")
+_ALLOWED = (
+    "request",
+    "host",
+    "hosts",
+    "running",
+    "running_and_new",
+    "memory",
+    "weights",
+    "random",
+    "world",
+    "site",
+    "pools",
+)
 _HEAD = """
 import math
 from trimtab.policies.place.tree import best_of_tree

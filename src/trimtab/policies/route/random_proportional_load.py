@@ -2,7 +2,6 @@
 
 from trimtab.policies.route.decorator import route
 
-
 _LEAST_LOAD = 1.0
 
 

@@ -74,9 +74,7 @@ class History:
     downs: Events = ()
 
 
-def constrain(
-    behaviour: Behaviour, history: History, current: int, proposal: int, now: float
-) -> tuple[int, History]:
+def constrain(behaviour: Behaviour, history: History, current: int, proposal: int, now: float) -> tuple[int, History]:
     """What is done about ``proposal``, and the history that includes it."""
     stable = stabilise(behaviour, history.proposals, current, proposal, now)
     allowed = limit_rate(behaviour, history, current, stable, now)

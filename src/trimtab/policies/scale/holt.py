@@ -31,9 +31,7 @@ class Holt:
     """
 
     name: ClassVar[str] = "holt"
-    knob: ClassVar[Knob] = Knob(
-        "c", (-0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0)
-    )
+    knob: ClassVar[Knob] = Knob("c", (-0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0))
 
     c: float = 2.0
     """Margin in standard deviations of the load; below 0 it runs short on purpose."""
@@ -57,9 +55,7 @@ class Holt:
         checks.whole("minimum", self.minimum, 0)
         checks.positive("period", self.period)
 
-    def decide(
-        self, metrics: FunctionMetrics, state: HoltState | None, now: float
-    ) -> tuple[Desired, HoltState | None]:
+    def decide(self, metrics: FunctionMetrics, state: HoltState | None, now: float) -> tuple[Desired, HoltState | None]:
         """Smooth, forecast, staff, delay."""
         if known(metrics):
             state = self._smooth(state, metrics.arrival_rate, now)

@@ -99,9 +99,7 @@ class Kpa:
         checks.require(within, "max_scale", self.max_scale, f"0 or at least min_scale = {self.min_scale}")
         checks.not_negative("scale_to_zero_grace", self.scale_to_zero_grace)
 
-    def decide(
-        self, metrics: FunctionMetrics, state: KpaState | None, now: float
-    ) -> tuple[Desired, KpaState]:
+    def decide(self, metrics: FunctionMetrics, state: KpaState | None, now: float) -> tuple[Desired, KpaState]:
         """Average, want, panic or not, delay, scale to zero, clamp."""
         state = state or _new(metrics, now)
         if known(metrics, metrics.inflight):

@@ -36,9 +36,7 @@ class SquareRoot:
     """
 
     name: ClassVar[str] = "square-root"
-    knob: ClassVar[Knob] = Knob(
-        "c", (-0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0)
-    )
+    knob: ClassVar[Knob] = Knob("c", (-0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0))
 
     c: float = 2.0
     """Margin in standard deviations; below 0 it runs short on purpose."""

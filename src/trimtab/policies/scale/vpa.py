@@ -79,9 +79,7 @@ class Vpa:
         for amount in ("safety_margin", "minimum_cpu", "minimum_memory"):
             checks.not_negative(amount, getattr(self, amount))
 
-    def decide(
-        self, metrics: FunctionMetrics, state: VpaState | None, now: float
-    ) -> tuple[Desired, VpaState | None]:
+    def decide(self, metrics: FunctionMetrics, state: VpaState | None, now: float) -> tuple[Desired, VpaState | None]:
         """Add a sample of each resource, answer the targets."""
         if metrics.ready > 0 and known(metrics, metrics.cpu_cores, metrics.memory_bytes):
             state = self._add(state or self._new(now), metrics, now)

@@ -73,8 +73,6 @@ def _times(runs: Runs, policy: str) -> npt.NDArray[np.float64]:
 
 def _medians(runs: Runs) -> str:
     parts = [
-        f"{policy} {number(value)} s"
-        for policy in runs.order
-        if (value := runs.value(policy, "p50_fct_s")) is not None
+        f"{policy} {number(value)} s" for policy in runs.order if (value := runs.value(policy, "p50_fct_s")) is not None
     ]
     return f"Medians: {', '.join(parts)}."

@@ -23,9 +23,7 @@ def inflight(runs: Runs) -> list[Figure]:
     if not data:
         return []
     layout = {"xaxis": axis("time (s)"), "yaxis": axis("requests in flight", rangemode="tozero")}
-    means = [
-        f"{policy} {number(value)}" for policy in runs.order if (value := runs.value(policy, "mean_inflight"))
-    ]
+    means = [f"{policy} {number(value)}" for policy in runs.order if (value := runs.value(policy, "mean_inflight"))]
     return [Figure(
         "inflight", "Requests in flight",
         f"Requests that had arrived and were not yet answered, seed {runs.seed}."

@@ -29,9 +29,7 @@ def instances(runs: Runs) -> list[Figure]:
         return []
     layout = {"xaxis": axis("time (s)"), "yaxis": axis("instances", rangemode="tozero")}
     said = ", ".join(
-        f"{policy} {number(value)}"
-        for policy in runs.order
-        if (value := runs.value(policy, "instance_seconds"))
+        f"{policy} {number(value)}" for policy in runs.order if (value := runs.value(policy, "instance_seconds"))
     )
     return [Figure(
         "instances", "Instances over time",

@@ -38,9 +38,7 @@ def success_over_time(runs: Runs) -> list[Figure]:
         data.append(line(policy, runs.style[policy], significant(time, 5), significant(share * 100),
                          hovertemplate=hover))  # fmt: skip
     layout = {"xaxis": axis("time (s)"), "yaxis": axis("success (%)")}
-    rates = ", ".join(
-        f"{policy} {(runs.value(policy, 'success_rate') or 0) * 100:.1f} %" for policy in runs.order
-    )
+    rates = ", ".join(f"{policy} {(runs.value(policy, 'success_rate') or 0) * 100:.1f} %" for policy in runs.order)
     return [Figure(
         "success", "Success over time",
         "Share of requests answered in time and accurately enough, by when they arrived, all seeds together.",

@@ -17,20 +17,14 @@ def utilisation(runs: Runs) -> list[Figure]:
     """One map at a time, the best policy's at first."""
     first = [runs.best, *([runs.baseline] if runs.baseline not in (None, runs.best) else [])]
     policies = first + [policy for policy in runs.order if policy not in first]
-    data = [
-        _map(runs, str(policy), index == 0)
-        for index, policy in enumerate(policies)
-        if _has(runs, str(policy))
-    ]
+    data = [_map(runs, str(policy), index == 0) for index, policy in enumerate(policies) if _has(runs, str(policy))]
     if not data:
         return []
     hosts = max(len(trace["y"]) for trace in data)
     layout = {"xaxis": axis("time (s)"), "yaxis": axis("", type="category", autorange="reversed")}
     run = runs.first(runs.best)
     means = ", ".join(
-        f"{policy} {value * 100:.0f} %"
-        for policy in runs.order
-        if (value := runs.value(policy, "cpu_utilisation"))
+        f"{policy} {value * 100:.0f} %" for policy in runs.order if (value := runs.value(policy, "cpu_utilisation"))
     )
     left_out = len(run.hosts) - hosts
     return [Figure(
