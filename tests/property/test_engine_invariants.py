@@ -70,7 +70,7 @@ def assert_plausible(run: Simulation) -> None:
 
 
 @given(clusters(), st.sampled_from(PLACE), st.integers(0, 5))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_every_event_keeps_the_books(world: World, policy: str, seed: int) -> None:
     run = simulation(*world, seed, place=policy)
     audit.check(run)
@@ -106,7 +106,7 @@ def change(run: Simulation, kind: str, function: int, count: int, memory: int) -
 
 
 @given(clusters(), st.sampled_from(PLACE), CHANGES)
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_decisions_at_any_time_keep_the_books(world: World, policy: str, changes: list[Any]) -> None:
     run = simulation(*world, place=policy)
     for kind, pause, function, count, memory in changes:
@@ -135,7 +135,7 @@ def batches(draw: st.DrawFn) -> World:
 
 
 @given(batches(), st.integers(0, 2**31), st.sampled_from([0.25, 0.5, 1.1]))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_any_plan_keeps_the_books(world: World, seed: int, interval: float) -> None:
     run, random = simulation(*world), np.random.default_rng(seed)
     for number in range(1, 200):

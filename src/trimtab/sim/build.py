@@ -291,7 +291,6 @@ def build_world(scenario: Scenario, workload: Workload, hosts: Records, function
     row["keep_alive"] = keep.seconds
     row["hybrid_bins"], row["hybrid_width"] = max(1, int(keep.range / _IDLE_BIN)), _IDLE_BIN
     row["hybrid_head"], row["hybrid_tail"], row["hybrid_margin"] = keep.head, keep.tail, keep.margin
-    row["unassigned_head"] = row["unassigned_tail"] = records.NONE
     row["next_sample"] = math.inf
     return world
 
