@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from pathlib import Path
 from textwrap import dedent
 
@@ -221,11 +219,3 @@ def test_output_that_cannot_be_written(tmp_path: Path) -> None:
         complaint = trimtab(*QUICK, *arguments, folder=tmp_path).complaint
         assert " must be a f" in complaint, complaint
         assert files(tmp_path) == ["file"]
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_without_permission(tmp_path: Path) -> None:
-    folder = tmp_path / "locked"
-    folder.mkdir()
-    folder.chmod(stat.S_IRUSR | stat.S_IXUSR)
-    assert "must be a folder that can be written" in trimtab(*QUICK, "--out", "locked", folder=tmp_path).complaint

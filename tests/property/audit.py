@@ -103,6 +103,8 @@ def _instances(run: Simulation) -> None:
         _same(name, int(world[name]), int(rows.sum()))
     for name, rows in ("starting", starting), ("idle", idle), ("busy", busy):
         _same(f"{name} by host", hosts[name], np.bincount(table["host"][rows], minlength=len(hosts)))
+        if name != "starting" and not world["pools_wanted"]:
+            continue  # no policy looks at them, and nobody keeps them
         pool = table["host"][rows] * len(functions) + table["function"][rows]
         _same(f"{name} by pool", core.pools[name], np.bincount(pool, minlength=len(core.pools)))
     for name, rows in ("instances", alive), ("starting", starting), ("ready", ready), ("draining", draining):

@@ -114,6 +114,9 @@ def finish(experiment: Experiment, outcomes: list[Outcome], folder: Path | None,
     labels = [entrant.label for entrant in experiment.entrants]
     baseline = scenario.baseline if scenario.baseline in labels else labels[0]
     summary = summarise(scenario.name, scenario.decision, baseline, outcomes)
+    notes = [*experiment.workloads.notes[experiment.seeds[0]], *summary.get("notes", [])]
+    if notes:
+        summary["notes"] = notes
     if folder is not None:
         write_all(folder, scenario, summary, outcomes, trace)
     if json is not None:
@@ -132,6 +135,8 @@ def print_table(summary: dict[str, Any], folder: Path) -> None:
     console = Console()
     console.print(comparison_table(summary, console.width))
     console.print(headline(summary), highlight=False)
+    for note in summary.get("notes", []):
+        console.print(f"Note: {note}", highlight=False, style="dim", soft_wrap=not console.is_terminal)
     console.print(f"Report: {folder / 'report.html'}", highlight=False, soft_wrap=True)
 
 

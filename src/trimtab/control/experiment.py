@@ -58,6 +58,8 @@ class Workloads:
     def __init__(self, scenario: Scenario) -> None:
         self._scenario = scenario
         self._kept: dict[int, Workload] = {}
+        self.notes: dict[int, tuple[str, ...]] = {}
+        """What a reader must know of each seed's workload: gaps cut out, windows taken, scaling."""
         self._locks: dict[int, threading.Lock] = {}
         self._lock = threading.Lock()
 
@@ -68,6 +70,7 @@ class Workloads:
             if seed in self._kept:
                 return self._kept[seed]
             workload = build_workload(self._scenario, seed)
+            self.notes[seed] = workload.notes
             if sum(len(each) for each in self._kept.values()) + len(workload) <= _KEPT_REQUESTS:
                 self._kept[seed] = workload
             return workload

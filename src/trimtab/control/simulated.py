@@ -15,6 +15,7 @@ from trimtab.sim.meters import meter_all
 from trimtab.sim.simulation import Simulation
 
 _BINS = 160
+_SHARES = np.array([0.5, 0.95, 0.99])
 _FIRST, _RATIO = 1e-4, 1.1
 
 
@@ -23,7 +24,7 @@ class SimulatedPlatform:
 
     def __init__(self, simulation: Simulation) -> None:
         self.simulation = simulation
-        self._before = simulation.core.functions.copy()
+        self._before = simulation.core.functions.tolist()
         self._time = 0.0
         self._last: list[FunctionMetrics] = []
 
@@ -36,11 +37,11 @@ class SimulatedPlatform:
         functions, latency = self.simulation.core.functions, self.simulation.core.latency.reshape(-1, _BINS)
         window = now - self._time
         # one copy as plain Python numbers: field access on records costs more than the decision
-        after, before = functions.tolist(), self._before.tolist()
+        after, before = functions.tolist(), self._before
         self._last = [
             self._metrics(index, after[index], before[index], latency[index], window) for index in range(len(functions))
         ]
-        self._before = functions.copy()
+        self._before = after
         self._time = now
         self.simulation.core.latency[:] = 0
         return self._last
@@ -61,7 +62,7 @@ class SimulatedPlatform:
 
         services = change("services")
         memory = now("memory") * (now("ready") + now("draining"))
-        p50, p95, p99 = quantiles(latency, (0.5, 0.95, 0.99))
+        p50, p95, p99 = quantiles(latency, _SHARES)
         deadline = now("deadline")
         return FunctionMetrics(
             name=self.simulation.deployed[index].name,
@@ -153,10 +154,10 @@ def _work_done(simulation: Simulation, rows: npt.NDArray[np.void]) -> npt.NDArra
     return done
 
 
-def quantiles(counts: npt.NDArray[np.int64], shares: tuple[float, ...]) -> list[float | None]:
+def quantiles(counts: npt.NDArray[np.int64], shares: npt.NDArray[np.float64]) -> list[float | None]:
     """Quantiles of a latency histogram: the upper end of the bin, within 10 % of the true value."""
-    total = int(counts.sum())
+    running = counts.cumsum()
+    total = int(running[-1])
     if total == 0:
         return [None] * len(shares)
-    running = np.cumsum(counts)
-    return [_FIRST * _RATIO ** int(np.searchsorted(running, share * total)) for share in shares]
+    return [_FIRST * _RATIO**position for position in running.searchsorted(shares * total).tolist()]

@@ -305,13 +305,18 @@ def build_columns(scenario: Scenario, workload: Workload, core: Core, seed: int,
     bins = int(world["hybrid_bins"]) * len(core.functions) if world["hybrid"] else 0
     noise = workload.noise if len(workload.noise) else np.zeros(3 * len(workload) * bool(world["streams"]))
     return Columns(
-        np.ascontiguousarray(workload.arrival, np.float64), np.ascontiguousarray(workload.function, np.int32),
-        np.ascontiguousarray(workload.work, np.float64), np.ascontiguousarray(workload.off_cpu, np.float64),
-        np.ascontiguousarray(workload.stream, np.int32), np.ascontiguousarray(noise, np.float64),
+        _column(workload.arrival, np.float64), _column(workload.function, np.int32),
+        _column(workload.work, np.float64), _column(workload.off_cpu, np.float64),
+        _column(workload.stream, np.int32), _column(noise, np.float64),
         build_streams(workload), build_links(scenario, sources), faults,
         np.zeros((samples, len(records.SERIES))), np.zeros((min(len(core.hosts), _KEPT_HOSTS), samples), np.float32),
         np.zeros(bins, np.int32),
     )  # fmt: skip
+
+
+def _column(values: Any, kind: Any) -> Any:
+    """Contiguous and writeable: to Numba a read-only array is another type, and another engine."""
+    return np.require(values, kind, ["C", "W"])
 
 
 def build_mind(

@@ -31,3 +31,13 @@ def routine(function: Callable[..., Any]) -> Any:
 def entry(function: Callable[..., Any]) -> Any:
     """One that Python calls: compiled on first use, kept on disk, releases the interpreter lock."""
     return numba.njit(cache=True, **_OPTIONS)(function)
+
+
+def direct(compiled: Any) -> Any:
+    """The machine code behind an entry, once it is compiled: Numba's own dispatch types all arguments at each call.
+
+    That took longer than the events of a control period. All runs pass the same types (the tables are built in
+    one place), so the only version there is, is the right one.
+    """
+    versions = list(compiled.overloads.values())
+    return versions[0].entry_point if len(versions) == 1 else compiled

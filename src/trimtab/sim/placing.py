@@ -13,13 +13,14 @@ _NONE, _ON, _BY_HOST = NONE, ON, BY_HOST
 def is_feasible(world, host, request, site):
     """Whether a request may be placed on a host: it is up, reachable, large enough and in the right site.
 
-    By host, a full invoker queues; otherwise the new instance must fit, idle ones evicted.
+    By host, a full invoker queues a request; otherwise, and for a start that no request waits for, the new
+    instance must fit, idle ones evicted.
     """
     if host.state != _ON or host.cut == 1 or request.memory > host.memory:
         return False
     if site != _NONE and site != host.site:
         return False
-    return world.dispatch == _BY_HOST or has_room(host, request.memory)
+    return (world.dispatch == _BY_HOST and request.id != _NONE) or has_room(host, request.memory)
 
 
 @kernel

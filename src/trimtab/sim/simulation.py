@@ -16,6 +16,7 @@ from trimtab.sim.build import build_columns, build_core, build_mind, chain_free,
 from trimtab.sim.contract import place_first, route_nowhere
 from trimtab.sim.deployment import deployments
 from trimtab.sim.engine import ROOM, advance
+from trimtab.sim.kernel import direct
 from trimtab.sim.meters import meter_all
 from trimtab.sim.scaling import ready_at_once, set_cpu, set_instances, set_memory
 from trimtab.sim.state import Records
@@ -49,6 +50,7 @@ class Simulation:
         self.core = build_core(scenario, self.deployed, workload, seed)
         self.columns = build_columns(scenario, workload, self.core, seed, 2 * SAMPLES)
         self.place, self.route = place, route
+        self._advance: Callable[..., int] = direct(advance)
         self._choose = place.compiled if place is not None else place_first
         self._route = route.compiled if route is not None else route_nowhere
         self.mind = self._mind(place, 0)
@@ -94,9 +96,11 @@ class Simulation:
         """Run until a time or the end; returns whether every request has ended."""
         mind = self.mind if self.route is None else self._joint_mind()
         while True:
-            reason = advance(
+            reason = self._advance(
                 self.core, self.columns, mind, self._choose, self._route, self._fault_random, until, _BUDGET
             )
+            if self._advance is advance:
+                self._advance = direct(advance)
             if reason == records.AT_END:
                 return True
             if reason == records.AT_TIME:
