@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 import pytest
-
 from tests.worlds import MIB, controlled, finished, one_stream, outcome, scenario, simulation, workload
+
 from trimtab.sim.outcome import COMPLETED, REJECTED
 
 GIB = 1024 * MIB
@@ -98,9 +98,7 @@ def test_two_requests_in_one_instance() -> None:
 
 
 def test_concurrency_by_cluster_is_exact() -> None:
-    world = scenario(
-        [{"concurrency": 2, "instances": 1}], platform={"dispatch": "cluster", "instances": "controlled"}
-    )
+    world = scenario([{"concurrency": 2, "instances": 1}], platform={"dispatch": "cluster", "instances": "controlled"})
     # the third waits for a place until 3, then shares with the second (1 left): 1 each at half speed until 5, when
     # the second has ended and the third has 1 left alone: ends at 6
     done = outcome(world, workload([0.0, 1.0, 1.5], 2.0))

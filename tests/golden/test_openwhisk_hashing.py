@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from tests.worlds import MIB, scenario, simulation, workload
+
 from trimtab.sim.build import java_hash, openwhisk_hash
 
 

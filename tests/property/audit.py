@@ -113,8 +113,9 @@ def _instances(run: Simulation) -> None:
     if int(world["dispatch"]) != records.BY_INTERVAL:
         memory = np.bincount(table["host"][alive], table["memory"][alive], len(hosts))
         _same("memory of instances", hosts["memory_used"], memory)
-    memory = np.bincount(table["host"][idle], table["memory"][idle], len(hosts))
-    _same("memory of idle instances", hosts["memory_idle"], memory)
+    evictable = idle & bool(world["on_demand"])
+    memory = np.bincount(table["host"][evictable], table["memory"][evictable], len(hosts))
+    _same("memory that can be evicted", hosts["memory_idle"], memory)
     assert not np.any(hosts["state"][table["host"][alive]] == records.DOWN)
 
 

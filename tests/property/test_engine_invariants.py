@@ -71,7 +71,7 @@ def assert_plausible(run: Simulation) -> None:
 
 
 @given(clusters(), st.sampled_from(PLACE), st.integers(0, 5))
-@settings(max_examples=30)
+@settings(max_examples=40)
 def test_every_event_keeps_the_books(world: World, policy: str, seed: int) -> None:
     run = simulation(*world, seed, place=policy)
     audit.check(run)
@@ -107,7 +107,7 @@ def change(run: Simulation, kind: str, function: int, count: int, memory: int) -
 
 
 @given(clusters(), st.sampled_from(PLACE), CHANGES)
-@settings(max_examples=30)
+@settings(max_examples=40)
 def test_decisions_at_any_time_keep_the_books(world: World, policy: str, changes: list[Any]) -> None:
     run = simulation(*world, place=policy)
     for kind, pause, function, count, memory in changes:
@@ -136,7 +136,7 @@ def batches(draw: st.DrawFn) -> World:
 
 
 @given(batches(), st.integers(0, 2**31), st.sampled_from([0.25, 0.5, 1.1]))
-@settings(max_examples=30)
+@settings(max_examples=40)
 def test_any_plan_keeps_the_books(world: World, seed: int, interval: float) -> None:
     run, random = simulation(*world), np.random.default_rng(seed)
     for number in range(1, 200):
@@ -157,7 +157,7 @@ def test_any_plan_keeps_the_books(world: World, seed: int, interval: float) -> N
 
 
 @given(clusters(), st.sampled_from(PLACE))
-@settings(max_examples=30)
+@settings(max_examples=40)
 def test_requests_end_once_and_the_run_ends(world: World, policy: str) -> None:
     run = simulation(*world, place=policy)
     run.advance()

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from tests.property.strategies import PLACE, clusters
 from tests.worlds import MIB, finished, outcome, scenario, simulation, workload
+
+from trimtab import place
 from trimtab.control.experiment import Experiment, entrants
-from trimtab.policies import place
 from trimtab.scenario.model import Scenario
 from trimtab.sim.outcome import COMPLETED, Outcome
 from trimtab.sim.simulation import Simulation
@@ -58,7 +58,11 @@ def test_small_steps_give_the_same_bytes(world: World, policy: str, stride: floa
     while not by_steps.ended and number * stride < world[1].duration + 30.0:
         number += 1
         by_steps.advance(number * stride)
-    same(done, finished(by_steps))
+    again = finished(by_steps)
+    if at_once.ended:
+        same(done, again)
+    else:  # requests wait for ever: when a run is given up is then up to who drives it
+        assert at_once.core.results.tobytes() == by_steps.core.results.tobytes()
 
 
 EXPERIMENT = {

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-
 from tests.property import audit
 from tests.worlds import MIB, finished, scenario, simulation, workload
+
 from trimtab.sim import records
 from trimtab.sim.outcome import COMPLETED, FAILED
 

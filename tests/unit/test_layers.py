@@ -30,6 +30,14 @@ LAYERS: dict[str, set[str]] = {
 }
 """What each layer may import besides itself and the modules at the top, such as ``errors``."""
 
+TOP: dict[str, set[str]] = {
+    "trimtab": {"policies", "sim"},  # what a user's policy file needs, imported when it is asked for
+    "trimtab.__main__": {"cli"},
+}
+"""Modules at the top are for everybody, so they may import no layer, these aside."""
+FACADE = {"place", "route", "uniform", "below"}
+"""What ``trimtab`` offers to users; inside the package it would hide an import against the rules."""
+
 TRAINING = {"torch", "stable_baselines3", "tensorboard"}
 """Heavy libraries that only ``learn`` knows."""
 
@@ -58,13 +66,14 @@ def layer_of(name: str) -> str | None:
 def offences(source: str, module: str, is_package: bool) -> list[str]:
     """Each import against the rules, as one line for a reader."""
     own = layer_of(module)
-    # a module at the top is for everybody, so it may import no layer; `python -m trimtab` starts the cli
-    allowed = LAYERS[own] | {own} if own else {"cli"} if module == "trimtab.__main__" else set()
+    allowed = LAYERS[own] | {own} if own else TOP.get(module, set())
     found = []
     for line, name in imported(source, module, is_package):
         layer = layer_of(name)
         if layer is not None and layer not in allowed:
             found.append(f"{module}:{line} imports {name}; {own or 'the top'} may import {sorted(allowed)}")
+        if own and name.startswith("trimtab.") and name.removeprefix("trimtab.") in FACADE:
+            found.append(f"{module}:{line} imports {name}; that is for users, import it from where it is")
         if name.split(".")[0] in TRAINING and own != "learn":
             found.append(f"{module}:{line} imports {name}; only learn may")
     return found

@@ -24,7 +24,7 @@ def command(
         table.add_column(heading)
     for each in registry.BUILT_IN if decision is None else (decision,):
         for name in registry.names(each):
-            table.add_row(each, name, registry.describe(each, name))
+            table.add_row(each, name, registry.describe(each, name).removeprefix(f"``{name}``: "))
         for name, where in registry.entry_points_of(each).items():
             table.add_row(each, name, f"from {where}")
     Console().print(table)

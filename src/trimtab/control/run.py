@@ -176,9 +176,11 @@ class _Driver:
         if len(slots) == 0:
             return
         plan = np.asarray(self.assign.plan(tasks, self.platform.hosts(), current))
-        if plan.shape != current.shape:
-            self.refused += len(slots)
-            return
+        if plan.shape != current.shape or plan.dtype.kind not in "iu":
+            raise TrimtabError(
+                f"policy {self.assign.name!r} returned a plan of {plan.shape} {plan.dtype} values, "
+                f"must be one whole number for each of {len(slots)} tasks"
+            )
         self.refused += self.simulation.assign(slots, plan.astype(np.int32))
 
     def meters(self) -> dict[str, float]:

@@ -13,7 +13,7 @@ _LEAST_LEFT = 0.1
 def fill_by_request(world, host, request, pools):
     """Instances of the requested function on the host, and the bytes that would have to be evicted."""
     pool = pools[host.index * world.functions + request.function]
-    host.warm = host.idle if world.warm_all == 1 else pool.idle
+    host.warm = pool.idle
     host.busy_same = pool.busy
     host.starting_same = pool.starting
     missing = host.memory_used + request.memory - host.memory

@@ -95,7 +95,8 @@ def become_idle(core, index):
     world.idle += 1
     host.idle += 1
     host.busy -= 1
-    host.memory_idle += instance.memory
+    if world.on_demand == 1:  # what a control loop asked for is not evicted
+        host.memory_idle += instance.memory
     if world.pools_wanted == 1:
         pool = pool_of(core, instance.host, instance.function)
         pool.idle += 1
@@ -122,7 +123,8 @@ def cease_idle(core, index):
     world.idle -= 1
     host.idle -= 1
     host.busy += 1
-    host.memory_idle -= instance.memory
+    if world.on_demand == 1:
+        host.memory_idle -= instance.memory
     if world.pools_wanted == 1:
         pool = pool_of(core, instance.host, instance.function)
         pool.idle -= 1

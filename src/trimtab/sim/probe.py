@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from typing import Any
 
 from trimtab.sim.kernel import entry
 from trimtab.sim.lists import free_request
 from trimtab.sim.placing import choose_host
 from trimtab.sim.records import NONE
 from trimtab.sim.requests import blank_request
+from trimtab.sim.routing import look_at_workers
 from trimtab.sim.simulation import Simulation
 
 _TIMES = 200
@@ -32,13 +35,33 @@ def ask(core, mind, choose, times):
     return last
 
 
+@entry
+def ask_router(core, columns, mind, route, times):
+    """Ask a routing policy about the last stream again and again, what it sees of the workers included."""
+    last = _NONE
+    index = len(columns.streams) - 1
+    for _ in range(times):
+        look_at_workers(core, columns, columns.streams[index])
+        last = route(
+            core.world, columns.streams, index, core.functions, mind.memory, mind.weights, mind.random, mind.scores
+        )
+    return last
+
+
 def decision_seconds(simulation: Simulation) -> float:
-    """Seconds of one placement decision; zero where the scenario has none, or nothing is deployed."""
+    """Seconds of one decision that is taken inside the engine: routing where there are streams, else placement."""
+    if len(simulation.columns.streams):
+        return _seconds(
+            ask_router, simulation.core, simulation.columns, simulation.route_mind, simulation.route.compiled
+        )
     if simulation.place is None or len(simulation.core.functions) == 0:
         return 0.0
     simulation.reserve(1)
-    choose = simulation.place.compiled
-    ask(simulation.core, simulation.mind, choose, 1)
+    return _seconds(ask, simulation.core, simulation.mind, simulation.place.compiled)
+
+
+def _seconds(question: Callable[..., int], *about: Any) -> float:
+    question(*about, 1)
     began = time.perf_counter()
-    ask(simulation.core, simulation.mind, choose, _TIMES)
+    question(*about, _TIMES)
     return (time.perf_counter() - began) / _TIMES

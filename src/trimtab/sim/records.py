@@ -41,7 +41,8 @@ WORLD = _dtype(
     starting=_L, idle=_L, metered=_F, inflight_seconds=_F, instance_seconds=_F, idle_seconds=_F, starts=_L,
     stops=_L, cold_starts=_L, decisions=_L, completed=_L, failed=_L, rejected=_L, late=_L, migrations=_L,
     evictions=_L, next_sample=_F, sample_step=_F, sample_row=_L, metrics_stale=_I, blocked=_L, bad_value=_F,
-    bad_host=_L, demand=_F, tree_ready=_I, tree_size=_L, dirty_count=_L, access=_F, seed=_L, hybrid_bins=_I,
+    bad_host=_L, bad_route=_I, demand=_F,
+    tree_ready=_I, tree_size=_L, dirty_count=_L, access=_F, seed=_L, hybrid_bins=_I,
     hybrid_width=_F, hybrid_head=_F, hybrid_tail=_F, hybrid_margin=_F, keep_alive=_F, last_end=_F,
     cut_mask=_L, freed=_I,
 )  # fmt: skip

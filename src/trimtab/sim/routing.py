@@ -61,10 +61,12 @@ def route_stream(core, columns, mind, route):
         mind.scores,
     )
     stream.worker = _NONE
+    world.bad_route = 1 if choice < _NONE else 0
     if choice < 0:
         return choice
     if choice >= world.functions or core.functions[choice].feasible == 0:
         world.bad_host = choice
+        world.bad_route = 1
         return -3
     stream.worker = choice
     stream.live = 1

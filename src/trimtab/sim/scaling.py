@@ -154,7 +154,7 @@ def set_memory(core, function_index, memory):
         fits = host.memory_used + more <= host.memory if instance.idle == 1 else has_room(host, more)
         if more <= 0.0 or fits:
             meter_host(world, host)
-            if instance.idle == 1:
+            if instance.idle == 1 and world.on_demand == 1:
                 host.memory_idle += more
             host.memory_used += more
             host.memory_free = host.memory - host.memory_used

@@ -123,7 +123,7 @@ class Simulation:
     def _bad_decision(self) -> TrimtabError:
         world = self.core.world[0]
         value, host = int(world["bad_value"]), int(world["bad_host"])
-        who = self.place if self.place is not None else self.route
+        who = self.route if world["bad_route"] else self.place
         name = getattr(who, "name", "?")
         if value == -2:
             return TrimtabError(f"policy {name!r} returned NaN for candidate {host}, must be a number")

@@ -12,13 +12,14 @@ def fill_terms(world, host, request, pools, memory):
     """``memory[0:7]``: idle CPU, free memory, idle disk, idle network, minus load, warm, free slots."""
     sample_host(world, host)
     fill_by_request(world, host, request, pools)
-    reusable = request.memory if host.warm > 0 else 0.0  # a warm instance is room for its own function
+    known = world.warm_all == 0  # whose the warm instances are
+    reusable = request.memory if known and host.warm > 0 else 0.0  # one is room for its own function
     memory[0] = host.cores - host.cpu
     memory[1] = host.memory_free + reusable
     memory[2] = -host.disk_rate
     memory[3] = -host.network_rate
     memory[4] = -host.load_average
-    memory[5] = host.warm
+    memory[5] = host.warm if known else host.idle
     memory[6] = host.slots_free + reusable
 
 
