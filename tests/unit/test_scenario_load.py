@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from trimtab.errors import TrimtabError
@@ -221,3 +223,15 @@ def test_plain_aliases_are_fine() -> None:
 
 def test_missing_parts_are_named() -> None:
     assert complaint("{name: a, workload: {source: poisson, rate: 1, duration: 1}}").startswith("hosts is missing")
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ("platform.hibernate=true", "platform.hibernate = true with dispatch 'host', must be 'interval'"),
+        ("functions.0.batch={size: 4, base: 1 ms, each: 1 ms}", "batch with dispatch 'host', must be 'cluster'"),
+    ],
+)
+def test_platform_settings_must_go_together(changes: str, told: str) -> None:
+    with pytest.raises(TrimtabError, match=re.escape(told)):
+        load_scenario("faasrank-canada", [changes])

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from trimtab.scenario.model import Scenario
 
+MOST_SITES = 63
+"""The engine keeps which sites are cut off in one word."""
+
 
 def check_names(scenario: Scenario) -> None:
     """Names within a list differ."""
@@ -54,6 +57,21 @@ def check_sites(scenario: Scenario) -> None:
     for source in getattr(scenario.workload, "sources", ()):
         if sources:
             _one_of("workload.sources", source, sources)
+
+
+def check_platform(scenario: Scenario) -> None:
+    """Settings of the platform go together."""
+    platform = scenario.platform
+    if platform.hibernate and platform.dispatch != "interval":
+        raise ValueError(
+            f"platform.hibernate = true with dispatch {platform.dispatch!r}, must be 'interval', where a plan wakes hosts"
+        )
+    batched = [function.name for function in scenario.functions if function.batch is not None]
+    if batched and platform.dispatch != "cluster":
+        raise ValueError(f"functions.{batched[0]}.batch with dispatch {platform.dispatch!r}, must be 'cluster'")
+    sites = {site.name for site in scenario.sites} | {host.site for host in scenario.hosts}
+    if len(sites) > MOST_SITES:
+        raise ValueError(f"sites: {len(sites)} of them, must be at most {MOST_SITES}")
 
 
 def check_sizes(scenario: Scenario) -> None:

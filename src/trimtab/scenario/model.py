@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from trimtab.scenario.checks import check_chains, check_names, check_sites, check_sizes
+from trimtab.scenario.checks import check_chains, check_names, check_platform, check_sites, check_sizes
 from trimtab.scenario.units import Bytes, BytesPerSecond, Cores, Fraction, PerSecond, Seconds
 from trimtab.scenario.workload import WorkloadSpec
 
@@ -266,5 +266,6 @@ class Scenario(Part):
         check_names(self)
         check_chains(self)
         check_sites(self)
+        check_platform(self)
         check_sizes(self)
         return self

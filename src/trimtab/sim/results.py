@@ -58,17 +58,16 @@ def meters(simulation: Simulation, before: dict[str, float], violations: int) ->
         found["cost_usd"] = used["on"] / 3600.0 + scenario.violation_price * violations
     if any(group.power for group in scenario.hosts):
         found["energy_kwh"] = used["energy"] / 3.6e6
-    found["offered_load"] = _offered(simulation)
+    if simulation.workload.streams is None:
+        found["offered_load"] = _offered(simulation)
     return found
 
 
 def _offered(simulation: Simulation) -> float:
-    """Core-seconds (or worker-seconds) of all requests, later stages of chains at their mean."""
+    """Core-seconds of all requests, later stages of chains at their mean."""
     workload, functions = simulation.workload, simulation.core.functions
     kept = workload.arrival >= workload.warm_up
     total = float(workload.work[kept].sum())
-    if workload.streams is not None:
-        return total
     counts = np.bincount(workload.function[kept], minlength=len(functions))
     for index, count in enumerate(counts):
         following = int(functions["next"][index])
