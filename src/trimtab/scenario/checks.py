@@ -63,9 +63,7 @@ def check_platform(scenario: Scenario) -> None:
     """Settings of the platform go together."""
     platform = scenario.platform
     if platform.hibernate and platform.dispatch != "interval":
-        raise ValueError(
-            f"platform.hibernate = true with dispatch {platform.dispatch!r}, must be 'interval', where a plan wakes hosts"
-        )
+        raise ValueError(f"platform.hibernate = true with dispatch {platform.dispatch!r}, must be 'interval'")
     batched = [function.name for function in scenario.functions if function.batch is not None]
     if batched and platform.dispatch != "cluster":
         raise ValueError(f"functions.{batched[0]}.batch with dispatch {platform.dispatch!r}, must be 'cluster'")

@@ -265,7 +265,8 @@ def created(core, slot):
     host = core.hosts[request.host]
     function = core.functions[request.function]
     expect_no_more(core, host, slot)
-    forget_creation(core, host, request.instance)
+    if core.world[0].serial_creation == 1:
+        forget_creation(core, host, request.instance)
     if function.init > 0.0:
         request.phase = _INITIALISING
         request.cap = 1.0

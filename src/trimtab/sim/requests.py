@@ -388,6 +388,8 @@ def finish_execution(core, slot):
     if request.instance != _NONE:
         leave(core, slot)
     answer(core, slot)
+    if core.world[0].queued == 0:
+        return
     if core.world[0].dispatch == _BY_HOST:
         drain_host(core, host_index)
     elif core.world[0].dispatch == _BY_CLUSTER:
