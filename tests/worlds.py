@@ -107,8 +107,10 @@ _FIRST = {"place": "least-connections", "route": "load-balancing", "scale": "fix
 def step(begun: Simulation) -> int:
     """One event; returns why the engine stopped (``OUT_OF_BUDGET``: there is more)."""
     while True:
-        mind = begun.mind if begun.route is None else begun._joint_mind()
-        reason = advance(begun.core, begun.columns, mind, begun._choose, begun._route, begun._fault_random, math.inf, 1)
+        reason = advance(
+            begun.core, begun.columns, begun.mind, begun._choose, begun.route_mind, begun._route, begun._fault_random,
+            math.inf, 1,
+        )  # fmt: skip
         if reason != records.NEEDS_ROOM:
             return int(reason)
         begun.reserve(0)

@@ -262,7 +262,7 @@ def has_places(core):
 
 
 @entry
-def advance(core, columns, mind, choose, route, fault_random, until, budget):
+def advance(core, columns, mind, choose, router, route, fault_random, until, budget):
     """Run until a time, the end, or something the caller has to see to; returns the reason.
 
     At equal times faults come first, then events of the queue, then timers, then streams, then arrivals.
@@ -301,7 +301,7 @@ def advance(core, columns, mind, choose, route, fault_random, until, budget):
         elif timer == time:
             ring(core)
         elif stream == time:
-            outcome = route_stream(core, columns, mind, route)
+            outcome = route_stream(core, columns, router, route)
         else:
             outcome = arrive(core, columns, mind, choose)
         if world.blocked > 0 and world.freed == 1:

@@ -87,14 +87,9 @@ def draw_work(seed, identity, stage, mean, deviation, distribution):
 
 
 @kernel
-def enter_function_record(core, slot, function_index, work, off_cpu):
-    """Fill what a request takes over from the function that it now calls."""
-    world = core.world[0]
-    request = core.active[slot]
-    function = core.functions[function_index]
-    request.function = function_index
-    request.true_work = work
-    request.off_cpu = off_cpu
+def copy_function(request, function):
+    """What a policy sees of a request that belongs to its function."""
+    request.function = function.index
     request.work = function.work
     request.memory = function.memory
     request.init = function.init
@@ -102,6 +97,17 @@ def enter_function_record(core, slot, function_index, work, off_cpu):
     request.cap = function.cap
     request.weight = function.weight
     request.hash = function.hash
+
+
+@kernel
+def enter_function_record(core, slot, function_index, work, off_cpu):
+    """Fill what a request takes over from the function that it now calls."""
+    world = core.world[0]
+    request = core.active[slot]
+    function = core.functions[function_index]
+    copy_function(request, function)
+    request.true_work = work
+    request.off_cpu = off_cpu
     request.entered = world.now
     if world.meter_functions == 1:
         meter_function(function, world.now)
@@ -458,14 +464,7 @@ def blank_request(core, function_index):
     function = core.functions[function_index]
     slot = take_request(core)
     request = core.active[slot]
+    copy_function(request, function)
     request.id = _NONE
-    request.function = function_index
-    request.weight = function.weight
-    request.memory = function.memory
-    request.work = function.work
-    request.init = function.init
-    request.create = function.create
-    request.hash = function.hash
-    request.cap = function.cap
     request.arrival = core.world[0].now
     return slot

@@ -94,31 +94,23 @@ class Simulation:
 
     def advance(self, until: float = math.inf) -> bool:
         """Run until a time or the end; returns whether every request has ended."""
-        mind = self.mind if self.route is None else self._joint_mind()
         while True:
             reason = self._advance(
-                self.core, self.columns, mind, self._choose, self._route, self._fault_random, until, _BUDGET
-            )
+                self.core, self.columns, self.mind, self._choose, self.route_mind, self._route, self._fault_random,
+                until, _BUDGET,
+            )  # fmt: skip
             if self._advance is advance:
                 self._advance = direct(advance)
             if reason == records.AT_END:
                 return True
             if reason == records.AT_TIME:
-                return self._stuck() if math.isinf(until) else False
+                return math.isinf(until)  # with nothing left to happen, what still waits has failed
             if reason == records.NEEDS_ROOM:
                 self.reserve(0)
             elif reason == records.BAD_DECISION:
                 raise self._bad_decision()
             if self.stop():
                 raise Stopped
-
-    def _joint_mind(self) -> Any:
-        """With both decisions in one scenario they share a memory; with route alone it is the router's."""
-        return self.route_mind if self.place is None else self.mind._replace(scores=self.route_mind.scores)
-
-    def _stuck(self) -> bool:
-        """Nothing will ever happen again, and requests still wait: they have failed."""
-        return True
 
     def _bad_decision(self) -> TrimtabError:
         world = self.core.world[0]

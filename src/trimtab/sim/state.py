@@ -6,7 +6,7 @@ holds only what nearly every event touches, the columns go no deeper than the en
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -60,6 +60,3 @@ class Mind(NamedTuple):
     scores: npt.NDArray[np.float64]
     tree: npt.NDArray[np.int32]
     running: Records
-
-
-State = tuple[Core, Columns, Mind, Any]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 
@@ -98,12 +97,3 @@ class ScalePolicy(Protocol):
 
     def decide(self, metrics: FunctionMetrics, state: Any, now: float) -> tuple[Desired, Any]:
         """Decide for one function. ``state`` is None at the first call."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """Limits that guards apply to every scale decision."""
-
-    minimum: int = 0
-    maximum: int = 1_000_000
-    per_function: Mapping[str, tuple[int, int]] = field(default_factory=dict)
