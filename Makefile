@@ -1,6 +1,8 @@
 # Everything sets itself up: Python 3.11 or newer and make are all that a machine needs.
 
 PYTHON ?= python3
+# installed before what depends on it, so that pip does not choose another build
+TORCH ?= torch==2.13.0
 VENV := .venv
 READY := $(VENV)/.ready
 
@@ -29,5 +31,6 @@ bench: $(READY) ## the performance table, peers beside us in the same run
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Trimtab needs Python 3.11 or newer, $(PYTHON) is " + sys.version.split()[0] + "; name another one with: make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check $(TORCH)
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[train,dev]'
 	@touch $@

@@ -1,6 +1,6 @@
 """Imports go one way.
 
-scenario, workload <- sim <- policies <- control <- live, adapters; policies <- learn; the rest on top.
+scenario, workload <- sim <- policies <- control <- live, adapters; control, report <- learn; the rest on top.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LAYERS: dict[str, set[str]] = {
     "sim": NOUNS,
     "policies": NOUNS | {"sim"},
     "control": NOUNS | {"sim", "policies"},
-    "learn": NOUNS | {"sim", "policies"},
+    "learn": NOUNS | {"sim", "policies", "control", "report"},
     "live": NOUNS | {"sim", "policies", "control"},
     "adapters": NOUNS | {"sim", "policies", "control"},
     "report": NOUNS | {"sim", "policies", "control"},

@@ -76,7 +76,7 @@ class Display:
 
     def _tell_if_compiling(self) -> None:
         """The first run after an installation or a change compiles the engine: say so."""
-        from trimtab.sim.kernel import CACHE_FOLDER
+        from trimtab.sim.cache import cache_folder
 
-        if not any(CACHE_FOLDER.rglob("engine.advance*.nbi")):
+        if not any(cache_folder("trimtab.sim.engine").rglob("engine.advance*.nbi")):
             self._console.print("Compiling the engine: once, about a minute; later runs start at once.", style="yellow")

@@ -65,7 +65,7 @@ def build_team(scenario: Scenario, decision: str, name: str, parameters: dict[st
         given = dict(scenario.parameters.get(chosen, {}))
         if each == decision:
             given |= parameters or {}
-        team.policies[each] = registry.load(each, chosen, given or None)
+        team.policies[each] = registry.load(each, chosen, given or None, scenario.name)
     return team
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from trimtab.errors import TrimtabError, did_you_mean, unknown
+from trimtab.policies import trained
+from trimtab.policies.trained import Trained
 
 _PLACE, _ROUTE = "trimtab.policies.place", "trimtab.policies.route"
 _SCALE, _ASSIGN = "trimtab.policies.scale", "trimtab.policies.assign"
@@ -68,20 +70,40 @@ BUILT_IN: dict[str, dict[str, str]] = {
 }  # fmt: skip
 """Decision → name → "module:attribute"."""
 
+LEARNED: dict[str, dict[str, str]] = {
+    "place": {},
+    "route": {},
+    "scale": {},
+    "assign": {},
+    "select": {},
+}
+"""Decision → name → module of a policy whose weights were trained. Its function ``build(trained, parameters)``
+checks a trained policy's features and weights and makes the policy of it."""
+
 _GROUP = "trimtab.policies"
 
 
 def names(decision: str) -> tuple[str, ...]:
     """Names of the built-in policies of a decision, in the order of the documentation."""
-    return tuple(BUILT_IN[decision])
+    return (*BUILT_IN[decision], *(name for name in LEARNED[decision] if trained.shipped(decision, name)))
 
 
-def load(decision: str, name: str, parameters: dict[str, Any] | None = None) -> Any:
-    """The policy ``name`` of a decision: built in, an entry point, or a ``.py`` file."""
+def load(decision: str, name: str, parameters: dict[str, Any] | None = None, scenario: str | None = None) -> Any:
+    """The policy ``name`` of a decision: built in, an entry point, a ``.py`` file, or the folder of a trained one.
+
+    Of the trained policies that come with Trimtab, the one for ``scenario`` is taken where there is one.
+    """
     if name.startswith(f"{decision}/"):
         name = name.removeprefix(f"{decision}/")
     if name.endswith(".py"):
         return _checked(decision, _from_file(Path(name)), name)
+    if trained.is_trained(Path(name)):
+        return built(trained.load(Path(name)), decision, parameters)
+    if name in LEARNED[decision]:
+        folder = trained.shipped(decision, name, scenario)
+        if folder is None:
+            raise TrimtabError(f"policy = {name!r} is not trained yet for this scenario: trimtab train makes one")
+        return built(trained.load(folder), decision, parameters)
     own = entry_points_of(decision)
     if name in own and name in BUILT_IN[decision]:
         raise TrimtabError(f"policy = {name!r} of {own[name]!r} is the name of a built-in one, must differ")
@@ -93,9 +115,21 @@ def load(decision: str, name: str, parameters: dict[str, Any] | None = None) -> 
                 f"policy = {name!r} is a {others[0]} policy, the decision here is {decision}: "
                 f"{', '.join(names(decision))}"
             )
-        raise unknown(f"{decision} policy", name, [*BUILT_IN[decision], *own])
+        raise unknown(f"{decision} policy", name, [*names(decision), *own])
     found = _plug_in(where, name) if name in own else _resolve(where)
     return _checked(decision, _made(found, parameters, name), name)
+
+
+def built(found: Trained, decision: str, parameters: dict[str, Any] | None = None) -> Any:
+    """The policy of a trained folder."""
+    about = found.description
+    if about.decision != decision:
+        raise TrimtabError(
+            f"policy = {found.where!r} takes {about.decision} decisions, the decision here is {decision}"
+        )
+    if about.policy not in LEARNED[decision]:
+        raise unknown(f"{found.where}: {decision} policy", about.policy, LEARNED[decision])
+    return importlib.import_module(LEARNED[decision][about.policy]).build(found, parameters or {})
 
 
 def _made(found: Any, parameters: dict[str, Any] | None, name: str) -> Any:
@@ -171,7 +205,7 @@ def _is_policy(value: Any, module: str) -> bool:
 
 def describe(decision: str, name: str) -> str:
     """One line on a built-in policy: the first sentence of its module, read without importing it."""
-    module = BUILT_IN[decision][name].partition(":")[0]
+    module = (BUILT_IN[decision] | LEARNED[decision])[name].partition(":")[0]
     spec = importlib.util.find_spec(module)
     assert spec is not None and spec.origin is not None
     text = ast.get_docstring(ast.parse(Path(spec.origin).read_text(encoding="utf-8"))) or ""

@@ -25,7 +25,7 @@ import numba
 
 from trimtab.errors import TrimtabError, did_you_mean
 from trimtab.sim import records
-from trimtab.sim.kernel import CACHE_FOLDER
+from trimtab.sim.cache import activate
 
 
 def _words(text: str) -> frozenset[str]:
@@ -155,11 +155,12 @@ def compile_wrapper(text: str, function: Callable[..., Any], signature: Any, pol
     # x / 0 is infinite or not-a-number, which the engine checks for: it cannot pass on a Python error
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     compiled = function if hasattr(function, "py_func") else numba.njit(**options)(function)
-    module = _wrapper_module(text, digest)
+    folder = activate(function.__module__)
+    module = _wrapper_module(text, digest, folder)
     module.__dict__["decide"] = compiled
     # a user's file may import others that no hash covers: it is compiled anew, in a fraction of a second
     try:
-        return numba.cfunc(signature, cache=ours and CACHE_FOLDER.is_dir(), **options)(module.wrapper)
+        return numba.cfunc(signature, cache=ours and folder.is_dir(), **options)(module.wrapper)
     except numba.core.errors.NumbaError as error:
         reason = _reason(str(error), Path(plain.__code__.co_filename).name)
     except KeyError as error:  # what Numba raises for a field that a record does not have
@@ -180,8 +181,8 @@ def _reason(text: str, file: str) -> str:
     return f"{told} ({file}, line {place[1]})" if place is not None else told
 
 
-def _wrapper_module(text: str, digest: str) -> ModuleType:
-    folder = CACHE_FOLDER / "wrappers"
+def _wrapper_module(text: str, digest: str, folder: Path) -> ModuleType:
+    folder = folder / "wrappers"
     name = f"trimtab_policy_{digest}"
     path = folder / f"{name}.py"
     try:

@@ -1,7 +1,8 @@
-"""Where compiled kernels are kept: a folder named by everything that could change them.
+"""Where compiled kernels are kept: folders named by everything that could change them.
 
 Numba watches only the file that holds a function, not the ones that it calls, so a stale kernel could
-survive an edit elsewhere. A folder per hash of all kernel sources cannot be stale.
+survive an edit elsewhere. A folder per hash of all sources that a kernel may call cannot be stale. Layers
+have folders of their own: an edit in a policy does not compile the engine again.
 """
 
 from __future__ import annotations
@@ -10,20 +11,23 @@ import hashlib
 import os
 import shutil
 import sys
+from functools import cache
 from pathlib import Path
 
-_KERNELS = ("sim", "policies")
+_LAYERS = ("sim", "policies", "learn")
+"""Packages with kernels; each may call those before it."""
 
 
-def sources_hash() -> str:
-    """A short hash of all kernel sources, library versions and the bounds-check flag."""
+@cache
+def sources_hash(layer: str) -> str:
+    """A short hash of all kernel sources up to ``layer``, library versions and the bounds-check flag."""
     import llvmlite
     import numba
     import numpy
 
     digest = hashlib.sha256()
     package = Path(__file__).parent.parent
-    for folder in _KERNELS:
+    for folder in _LAYERS[: _LAYERS.index(layer) + 1]:
         for path in sorted((package / folder).rglob("*.py")):
             digest.update(path.relative_to(package).as_posix().encode())
             digest.update(path.read_bytes())
@@ -32,29 +36,34 @@ def sources_hash() -> str:
     return digest.hexdigest()[:16]
 
 
-def cache_folder() -> Path:
-    """The folder for this build's kernels; old ones beside it are pruned to a handful."""
+@cache
+def cache_folder(module: str) -> Path:
+    """The folder for kernels of a module of Trimtab; old ones beside it are pruned to a handful."""
     root = Path(os.environ.get("TRIMTAB_CACHE", Path.home() / ".cache" / "trimtab"))
-    return root / f"kernels-{sources_hash()}"
-
-
-def activate() -> Path:
-    """Point Numba at the cache folder; call before the first kernel is compiled."""
-    import numba
-
-    folder = cache_folder()
+    layer = module.split(".")[1] if module.startswith("trimtab.") else _LAYERS[-1]
+    layer = layer if layer in _LAYERS else _LAYERS[-1]
+    folder = root / f"{layer}-{sources_hash(layer)}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _prune(folder)
+        _prune(folder, layer)
     except OSError:
-        return folder  # no place to keep them: kernels are compiled again in each process
-    os.environ["NUMBA_CACHE_DIR"] = str(folder)
-    numba.config.CACHE_DIR = str(folder)
+        pass  # no place to keep them: kernels are compiled again in each process
     return folder
 
 
-def _prune(current: Path, keep: int = 6) -> None:
-    others = [path for path in current.parent.glob("kernels-*") if path != current]
+def activate(module: str) -> Path:
+    """Point Numba at the folder of a module's kernels; call before one of them is decorated."""
+    import numba
+
+    folder = cache_folder(module)
+    if folder.is_dir():
+        os.environ["NUMBA_CACHE_DIR"] = str(folder)
+        numba.config.CACHE_DIR = str(folder)
+    return folder
+
+
+def _prune(current: Path, layer: str, keep: int = 6) -> None:
+    others = [path for path in current.parent.glob(f"{layer}-*") if path != current]
     others.sort(key=lambda path: path.stat().st_mtime, reverse=True)
     for path in others[keep:]:
         shutil.rmtree(path, ignore_errors=True)

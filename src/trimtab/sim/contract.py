@@ -8,7 +8,7 @@ import numba
 from numba import types
 
 from trimtab.sim import records
-from trimtab.sim.kernel import CACHE_FOLDER
+from trimtab.sim.cache import activate
 from trimtab.sim.placing import is_feasible
 
 
@@ -32,7 +32,7 @@ ROUTE = types.int64(
 """A routing: (world, streams, index, workers, memory, weights, random, scores)."""
 
 
-CACHED = CACHE_FOLDER.is_dir()
+CACHED = activate(__name__).is_dir()
 
 
 @numba.cfunc(PLACE, nogil=True, cache=CACHED)

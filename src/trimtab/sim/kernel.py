@@ -9,8 +9,6 @@ import numba
 
 from trimtab.sim.cache import activate
 
-CACHE_FOLDER = activate()
-
 _OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False}
 """Without reference counts (``_nrt``): counting them atomically whenever an array is taken out of a bundle
 took several times longer than the simulation. The caller keeps all arrays alive, and no kernel allocates."""
@@ -30,6 +28,7 @@ def routine(function: Callable[..., Any]) -> Any:
 
 def entry(function: Callable[..., Any]) -> Any:
     """One that Python calls: compiled on first use, kept on disk, releases the interpreter lock."""
+    activate(function.__module__)  # Numba looks up the folder when a function is decorated
     return numba.njit(cache=True, **_OPTIONS)(function)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +20,7 @@ from trimtab.sim.engine import ROOM, advance
 from trimtab.sim.kernel import direct
 from trimtab.sim.meters import meter_all
 from trimtab.sim.scaling import ready_at_once, set_cpu, set_instances, set_memory
-from trimtab.sim.state import Records
+from trimtab.sim.state import Mind, Records
 from trimtab.sim.tasks import apply_plan
 from trimtab.workload.table import Workload
 
@@ -55,6 +56,12 @@ class Simulation:
         self._route = route.compiled if route is not None else route_nowhere
         self.mind = self._mind(place, 0)
         self.route_mind = self._mind(route, 1)
+        self._minds: dict[tuple[str, str], Mind] = {}
+        """Of policies that can be switched to, by decision and name."""
+        if place is not None:
+            self._minds["place", place.name] = self.mind
+        if route is not None:
+            self._minds["route", route.name] = self.route_mind
         self._fault_random = np.random.SeedSequence(seed, spawn_key=(6,)).generate_state(1, np.uint64)
         world = self.core.world[0]
         world["sampling"] = bool(place is not None and place.needs_samples)
@@ -80,6 +87,34 @@ class Simulation:
                 ready_at_once(self.core, index)
         world = self.core.world[0]
         world["starts"] = world["stops"] = world["decisions"] = 0
+
+    def switch(self, decision: str, policy: Any) -> None:
+        """From now on another place or route policy decides; each keeps its memory for when it is back."""
+        if decision == "route":
+            self.route, self._route = policy, policy.compiled
+            self.route_mind = self._minds.setdefault((decision, policy.name), self._mind(policy, 1))
+            self.core.world[0]["drops_late"] = policy.drops_late
+            return
+        self.place, self._choose = policy, policy.compiled
+        self.mind = self._minds.setdefault((decision, policy.name), self._mind(policy, 0))
+        world = self.core.world[0]
+        world["sampling"] = world["sampling"] or policy.needs_samples
+        world["pools_wanted"] = world["pools_wanted"] or policy.needs_pools
+
+    def branch(self) -> Simulation:
+        """A copy that goes its own way from here: for look-ahead and counterfactuals."""
+        other = copy.copy(self)
+        other.core = copy.deepcopy(self.core)
+        # what the engine never writes is shared: arrivals, work, noise, links, faults
+        other.columns = self.columns._replace(
+            streams=self.columns.streams.copy(),
+            series=self.columns.series.copy(),
+            rows=self.columns.rows.copy(),
+            idle_times=self.columns.idle_times.copy(),
+        )
+        other._fault_random = self._fault_random.copy()
+        other._minds, other.mind, other.route_mind = copy.deepcopy((self._minds, self.mind, self.route_mind))
+        return other
 
     @property
     def now(self) -> float:

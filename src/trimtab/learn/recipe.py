@@ -1,0 +1,86 @@
+"""What a way to learn a policy must offer, so that one training loop serves all of them."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from trimtab.errors import TrimtabError, unknown
+from trimtab.policies.trained import Trained
+from trimtab.scenario.model import Scenario
+
+State = dict[str, npt.NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What one unit of training (an episode, a generation) brought."""
+
+    reward: float
+    """Mean reward of the unit, higher is better: the learning curve."""
+    steps: int
+    """Decisions taken in it."""
+    figures: dict[str, float] = field(default_factory=dict)
+    """Losses, exploration rate, latency and the like: go to the log."""
+
+
+class Learner(Protocol):
+    """A policy in training. The same scenario, seed and number of units give the same weights, to the last bit."""
+
+    def step(self) -> Progress:
+        """Train for one unit."""
+
+    def state(self) -> tuple[State, dict[str, Any]]:
+        """All that training depends on, as arrays and JSON: weights, optimiser, buffers, random streams."""
+
+    def restore(self, arrays: State, meta: dict[str, Any]) -> None:
+        """Go on from what ``state`` returned."""
+
+    def trained(self) -> Trained:
+        """The policy as it stands (the best so far, if the recipe keeps that), without training and evaluation."""
+
+
+class Recipe(Protocol):
+    """How one policy is learned."""
+
+    unit: str
+    """What the budget counts: ``episodes``, ``generations``."""
+    budget: int
+    """Units by default."""
+
+    def start(self, scenario: Scenario, seed: int, budget: int) -> Learner:
+        """A learner before its first unit; ``budget`` is for schedules such as that of exploration."""
+
+    def training(self, scenario: Scenario) -> dict[str, Any]:
+        """Scenarios with their hashes and the workload seeds that training uses, for ``policy.json``."""
+
+
+RECIPES: dict[tuple[str, str, str], str] = {}
+"""(decision, policy, recipe) → "module:attribute" of a recipe."""
+
+TRAINING_SEEDS = 1_000_000
+"""Workloads are drawn from this seed on in training; evaluations use seeds below."""
+
+
+def find(decision: str, policy: str, recipe: str | None) -> Recipe:
+    """The recipe of a policy; without a name its first."""
+    policies = list(dict.fromkeys(name for each, name, _ in RECIPES if each == decision))
+    if policy not in policies:
+        raise unknown(f"{decision} policy that can be trained", policy, policies)
+    names = [name for each, other, name in RECIPES if (each, other) == (decision, policy)]
+    if recipe is None:
+        recipe = names[0]
+    if recipe not in names:
+        raise TrimtabError(f"--recipe = {recipe!r}, {policy!r} has: {', '.join(names)}")
+    module, _, attribute = RECIPES[decision, policy, recipe].partition(":")
+    found: Recipe = getattr(importlib.import_module(module), attribute)
+    return found
+
+
+def finite(arrays: State) -> bool:
+    """Whether all numbers are."""
+    return all(bool(np.isfinite(array).all()) for array in arrays.values() if array.dtype.kind == "f")
