@@ -33,7 +33,8 @@ def bars(
     printed = ", ".join(f"{label} {value:.4g}" for label, value in zip(labels, paper) if value is not None)
     return Figure(
         name, title, caption, f"{title}, {unit}. Ours: {said or 'none'}. Paper: {printed or 'not printed'}.",
-        data, layout, 150 + 44 * len(labels), legend=[("ours", BLUE), ("paper", ORANGE)][: len(data)], half=half,
+        data, layout, 150 + 44 * len(labels), legend=[("ours", BLUE), ("paper", ORANGE)] if len(data) > 1 else (),
+        half=half,
     )  # fmt: skip
 
 
@@ -58,14 +59,15 @@ def _bar(
 
 def lines(
     name: str, title: str, caption: str, curves: Mapping[str, Points], style: Mapping[str, Style], across: str,
-    up: str, *, half: bool = False, height: int = 380, **more: Any,
+    up: str, *, learned: str | None = None, half: bool = False, height: int = 380, **more: Any,
 ) -> Figure:  # fmt: skip
-    """A line for each policy."""
+    """A line for each policy, a bold one for the one that is learned."""
     hover = "%{y:.4g} at %{x:.4g}<extra>"
     data = [
-        line(policy, style[policy], significant(x, 6), significant(y, 5), hovertemplate=f"{hover}{policy}</extra>")
+        line(policy, style[policy], significant(x, 6), significant(y, 5), hovertemplate=f"{hover}{policy}</extra>",
+             line={"width": 3.5} if policy == learned else {})
         for policy, (x, y) in curves.items()
-    ]
+    ]  # fmt: skip
     layout = {"xaxis": axis(across), "yaxis": axis(up)} | more
     ends = ", ".join(f"{policy} {y[0]:.4g} to {y[-1]:.4g}" for policy, (_, y) in curves.items() if len(y))
     return Figure(name, title, caption, f"{title}: {up} over {across}. {ends}.", data, layout, height, half=half)

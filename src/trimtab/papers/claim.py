@@ -22,6 +22,9 @@ class Verdict(StrEnum):
     UNTESTABLE = "not testable here"
 
 
+_VERDICTS = {True: Verdict.REPRODUCED, False: Verdict.NOT_REPRODUCED, None: Verdict.UNTESTABLE}
+
+
 class NotTestable(Exception):
     """A measurement that cannot be made here: the message says why."""
 
@@ -52,7 +55,7 @@ class Claim(Generic[R]):
         except NotTestable as error:
             return self._finding(Verdict.UNTESTABLE, str(error), error.value, None)
         met, reason = self.criterion.judge(measured)
-        verdict = Verdict.REPRODUCED if met else Verdict.NOT_REPRODUCED
+        verdict = _VERDICTS[met]
         interval = None if measured.low is None or measured.high is None else (measured.low, measured.high)
         why = f"{reason}; {measured.remark}" if measured.remark else reason
         return self._finding(verdict, why, measured.value, interval)

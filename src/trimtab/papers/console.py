@@ -26,18 +26,18 @@ def print_result(console: Console, result: Reproduction) -> None:
 
 
 def rich_table(table: PaperTable) -> Table:
-    """A table of the paper; a cell is ``ours | paper`` where the paper has a value."""
-    both = any(cell.paper is not None for cells in table.rows.values() for cell in cells)
+    """A table of the paper; a cell is ``ours | paper`` in columns for which the paper has values."""
+    printed = [any(row[index].paper is not None for row in table.rows.values()) for index in range(len(table.columns))]
     shown = Table(
         box=box.SIMPLE_HEAD, title=table.title, title_justify="left", title_style="bold", pad_edge=False,
-        caption=f"{'ours | paper. ' if both else ''}{table.caption}", caption_justify="left",
+        caption=f"{'ours | paper. ' if any(printed) else ''}{table.caption}", caption_justify="left",
     )  # fmt: skip
     shown.add_column(table.corner)
     for column in table.columns:
         shown.add_column(column, justify="right")
     for name, cells in table.rows.items():
-        best, printed = table.best_of(cells)
-        shown.add_row(name, *(_cell(table, index, cell, both, best, printed) for index, cell in enumerate(cells)))
+        best = table.best_of(cells)
+        shown.add_row(name, *(_cell(table, index, cell, printed[index], *best) for index, cell in enumerate(cells)))
     return shown
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
-Judgement = tuple[bool, str]
-"""Whether a measurement meets a criterion, and why."""
+Judgement = tuple[bool | None, str]
+"""Whether a measurement meets a criterion, and why; None where it is too imprecise to say."""
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,11 @@ class Measurement:
     high: float | None = None
     remark: str = ""
     """What else a reader should know of it."""
+
+    @property
+    def half(self) -> float:
+        """Half the width of the interval; infinite without one: a single seed says nothing about chance."""
+        return math.inf if self.low is None or self.high is None else (self.high - self.low) / 2
 
     @property
     def subject(self) -> str:
@@ -116,16 +122,21 @@ class NotAbove:
     """For a claim that there is no gain: none may be shown beyond chance."""
 
     bound: float = 0.0
+    precision: float = math.inf
+    """The widest interval, as ± around the value, from which the absence of an effect may be concluded."""
 
     @property
     def words(self) -> str:
         """The rule."""
-        return f"our 95 % interval does not lie wholly above {self.bound:g}"
+        enough = f", and it is no wider than ±{self.precision:g}" if math.isfinite(self.precision) else ""
+        return f"our 95 % interval does not lie wholly above {self.bound:g}{enough}"
 
     def judge(self, measured: Measurement) -> Judgement:
         """Not wholly above the bound."""
         if measured.bounds[0] > self.bound:
             return False, f"{measured.subject} lies above {self.bound:g}"
+        if measured.half > self.precision:
+            return None, f"the interval is wider than ±{self.precision:g}: more seeds are needed"
         return True, f"nothing above {self.bound:g} that chance does not explain"
 
 
@@ -134,16 +145,21 @@ class NotBelow:
     """For a claim that nothing is lost: no loss may be shown beyond chance."""
 
     bound: float = 0.0
+    precision: float = math.inf
+    """The widest interval, as ± around the value, from which the absence of an effect may be concluded."""
 
     @property
     def words(self) -> str:
         """The rule."""
-        return f"our 95 % interval does not lie wholly below {self.bound:g}"
+        enough = f", and it is no wider than ±{self.precision:g}" if math.isfinite(self.precision) else ""
+        return f"our 95 % interval does not lie wholly below {self.bound:g}{enough}"
 
     def judge(self, measured: Measurement) -> Judgement:
         """Not wholly below the bound."""
         if measured.bounds[1] < self.bound:
             return False, f"{measured.subject} lies below {self.bound:g}"
+        if measured.half > self.precision:
+            return None, f"the interval is wider than ±{self.precision:g}: more seeds are needed"
         return True, f"nothing below {self.bound:g} that chance does not explain"
 
 
@@ -179,7 +195,7 @@ class AtLeast:
     def judge(self, measured: Measurement) -> Judgement:
         """As many, or more."""
         enough = measured.value >= self.count
-        return enough, f"{measured.value:g}, {'at least' if enough else 'fewer than'} {self.count:g}"
+        return enough, f"{measured.value:.4g} is {'at least' if enough else 'less than'} {self.count:g}"
 
 
 @dataclass(frozen=True)

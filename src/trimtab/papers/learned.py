@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import time
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -43,15 +45,14 @@ class Learned:
         found = entrants(scenario, [f"{self.decision}/{self.folder}"])[0]
         return replace(found, label=self.name)
 
-    def column(self, *names: str) -> list[float]:
-        """A figure of the learning curve, under the first of these names that it has."""
+    def column(self, name: str) -> list[float]:
+        """A figure of the learning curve."""
         if not self.curve:
             raise NotTestable(self.reason if self.folder is None else f"{self.name} was shipped without its curve")
-        for name in names:
-            values = [float(point[name]) for point in self.curve if point.get(name) is not None]
-            if values:
-                return values
-        raise NotTestable(f"the learning curve of {self.name} has no {' or '.join(names)}")
+        values = [float(point[name]) for point in self.curve if point.get(name) is not None]
+        if not values:
+            raise NotTestable(f"the learning curve of {self.name} has no figure {name!r}")
+        return values
 
     @property
     def source(self) -> str:
@@ -59,32 +60,75 @@ class Learned:
         if self.folder is None:
             return f"{self.name}: {self.reason}"
         if not self.fresh:
-            return f"{self.name}: the one that comes with Trimtab ({self.folder.name})"
+            recipe = "" if self.policy is None else f", recipe {self.policy.description.recipe}"
+            return f"{self.name}: the one that comes with Trimtab ({self.folder.name}{recipe})"
         return f"{self.name}: trained now, in {(self.hours or 0.0) * 60:.1f} minutes"
 
 
 def shipped(decision: str, policy: str, scenario: str | None, name: str | None = None) -> Learned:
     """The policy that comes with Trimtab for exactly this scenario; without one, that for all."""
-    label = name or policy
     folder = trained.SHIPPED / decision / (policy if scenario is None else f"{policy}@{scenario}")
+    return kept(folder, decision, name or policy)
+
+
+def kept(folder: Path, decision: str, name: str) -> Learned:
+    """A trained policy in a folder, with its learning curve where that was kept."""
     if not trained.is_trained(folder):
-        return Learned(decision, label)
+        return Learned(decision, name)
     found = trained.load(folder)
-    about = found.description.training
-    seconds = about.get("seconds")
-    curve = tuple(point for point in about.get("curve", []) if isinstance(point, dict))
-    return Learned(decision, label, folder, found, curve, None if seconds is None else float(seconds) / 3600.0)
+    curve = points(found.description.training.get("curve")) or _from_file(folder / "curve.csv")
+    return Learned(decision, name, folder, found, tuple(thinned(curve)), _hours(folder))
+
+
+def points(curve: Any) -> Curve:
+    """A learning curve as points, whether it was kept as points or as columns."""
+    if isinstance(curve, list):
+        return [point for point in curve if isinstance(point, dict) and "unit" in point]
+    if not isinstance(curve, dict):
+        return []
+    columns = {name: values for name, values in curve.items() if isinstance(values, list)}
+    length = min(map(len, columns.values()), default=0)
+    units = columns.pop("unit", range(1, length + 1))
+    return [
+        {"unit": unit} | {name: values[index] for name, values in columns.items()}
+        for index, unit in enumerate(list(units)[:length])
+    ]
+
+
+def _from_file(path: Path) -> Curve:
+    """``curve.csv`` of ``trimtab train``: a row a unit, an empty cell where a unit lacks a figure."""
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return [{name: float(value) for name, value in row.items() if value} for row in rows]
+
+
+def _hours(folder: Path) -> float | None:
+    """How long ``trimtab train`` took, as it noted beside the policy."""
+    try:
+        seconds = json.loads((folder / "training.json").read_text(encoding="utf-8"))["training_s"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return float(seconds) / 3600.0
 
 
 def learn(
-    runner: Runner, decision: str, policy: str, scenario: Scenario, budget: int | None = None, name: str | None = None
+    runner: Runner,
+    decision: str,
+    policy: str,
+    scenario: Scenario,
+    *,
+    recipe_name: str = "paper",
+    budget: int | None = None,
+    name: str | None = None,
 ) -> Learned:
     """Train a policy by its paper's recipe; where that cannot be done here, say why."""
     from trimtab.learn import recipe as recipes
 
     label = name or policy
     try:
-        recipe = recipes.find(decision, policy, "paper")
+        recipe = recipes.find(decision, policy, recipe_name)
     except TrimtabError:
         return Learned(decision, label)
     except ImportError as error:

@@ -10,6 +10,7 @@ from trimtab.papers.console import measured_text, paper_text
 from trimtab.papers.papertable import Cell, PaperTable
 from trimtab.papers.reproduction import Reproduction
 from trimtab.report.document import document, section, versions
+from trimtab.report.figures import paired
 from trimtab.report.files import write_text
 from trimtab.report.markup import definitions, figure_grid, table
 
@@ -25,7 +26,7 @@ def page(result: Reproduction, command: str) -> str:
     """Verdicts first, then the paper's figures and tables with ours, what was run, and how verdicts are reached."""
     body = [
         section("result", "Claims", f'<p class="headline">{escape(result.headline)}</p>' + claims_table(result)),
-        section("charts", "Figures", figure_grid(result.figures) if result.figures else ""),
+        section("charts", "Figures", figure_grid(paired(list(result.figures))) if result.figures else ""),
         section("tables", "Tables", "".join(map(paper_table, result.tables))),
         section("run", "What was run", _about(result, command)),
         section("reading", "How verdicts are reached", _READING),

@@ -22,6 +22,9 @@ CO: Setting = ("co-dc-cloud", reported.RATE)
 _USED = 0.05
 """Share of the time from which on a policy counts as used by the agent."""
 
+_PRECISION = 3.0
+"""Points: from a wider interval no absence of a difference is concluded."""
+
 Measure = Callable[[Results], Measurement]
 
 
@@ -177,7 +180,7 @@ CLAIMS: tuple[Claim[Results], ...] = (
     Claim("load-60", "a generator causes almost 1,000 queries a second on the antenna (λ = 60)",
           "Section V-A", reported.QUERIES_AT_RATE, Within(900.0, 1050.0), query_rate(60), "queries/s"),
     Claim("load-100", "λ = 100 is a load of more than 1,600 queries a second",
-          "Section V-B", reported.QUERIES_AT_HIGHEST, NotBelow(reported.QUERIES_AT_HIGHEST), query_rate(100),
+          "Section V-B", reported.QUERIES_AT_HIGHEST, AtLeast(0.95 * reported.QUERIES_AT_HIGHEST), query_rate(100),
           "queries/s"),
     Claim("switches", "the agent infers a sequence of policies from the system's conditions",
           "Fig. 3", "a sequence", AtLeast(2), policies_used, "policies used ≥ 5 % of the time"),
@@ -186,7 +189,7 @@ CLAIMS: tuple[Claim[Results], ...] = (
     Claim("dc-small-differences", "dc-cloud: the static policies differ little",
           "Fig. 5a", "small", Below(0.5), spread_ratio, "× the spread on full-edge"),
     Claim("dc-no-gain", "dc-cloud: ASET does not improve over static policies",
-          "Fig. 5a", "no improvement", NotAbove(0.0), gain(DC), "points over the best static policy"),
+          "Fig. 5a", "no improvement", NotAbove(0.0, _PRECISION), gain(DC), "points over the best static policy"),
     Claim("dc-worse", "dc-cloud: ASET is worse at higher λ (100)",
           "Fig. 5a", "worse", Below(0.0), gain(("dc-cloud", reported.HIGHEST_RATE)),
           "points over the best static policy"),
@@ -201,9 +204,10 @@ CLAIMS: tuple[Claim[Results], ...] = (
     Claim("edge-constant", "full-edge: the improvement is constant over time",
           "Fig. 6a", "constant", AtLeast(90.0), windows_above, "% of windows above every static policy"),
     Claim("edge-rejections", "full-edge: ASET rejects as much as the best static policy",
-          "Fig. 6c", "the same", Within(-1.0, 1.0), rejection_difference, "points of rejection more"),
+          "Fig. 6c", "the same", Within(-1.0, 1.0), rejection_difference, "points more rejected"),
     Claim("edge-failures", "full-edge: ASET has fewer queries that violate a requirement",
-          "Fig. 6d", "fewer", Below(0.0), failure_difference, "points of failure more"),
+          "Fig. 6d", "fewer", Below(0.0), failure_difference, "points more failed"),
     Claim("generalises", "an agent trained at λ = 60 only also serves other rates, up to λ = 100",
-          "Fig. 6b", "generalises", NotBelow(0.0), worst_of_sweep, "points over the best static policy of the rate"),
+          "Fig. 6b", "generalises", NotBelow(0.0, _PRECISION), worst_of_sweep,
+          "points over the best static policy of the rate"),
 )  # fmt: skip

@@ -115,7 +115,7 @@ def _scenario(effort: Effort, setting: Setting) -> Scenario:
 
 def _agent(effort: Effort, runner: Runner, topology: str) -> Learned:
     if effort.train:
-        found = learn(runner, "select", "aset", _scenario(effort, (topology, reported.RATE)), effort.budget)
+        found = learn(runner, "select", "aset", _scenario(effort, (topology, reported.RATE)), budget=effort.budget)
         if found.folder is not None:
             return found
     return shipped("select", "aset", f"aset-{topology}")

@@ -93,7 +93,7 @@ def _over_time(results: Results, name: str, setting: Setting, title: str) -> Fig
         curves[policy] = ([results.begin + (index + 0.5) * WINDOW for index in range(len(values))], values.tolist())
     return lines(
         name, title, "Successful queries by when they arrived, all seeds together.", curves,
-        looks(policies, "aset", None), "time (s)", "success (%)",
+        looks(policies, "aset", None), "time (s)", "success (%)", learned="aset",
     )  # fmt: skip
 
 
@@ -104,7 +104,7 @@ def _sweep(table: PaperTable) -> Figure:
         curves[policy] = (rates, [float(cells[index].ours or 0.0) for cells in table.rows.values()])
     return lines(
         "figure-6b", table.title, table.caption, curves, looks(list(table.columns), "aset", None),
-        "clients a minute (λ)", "success (%)",
+        "clients a minute (λ)", "success (%)", learned="aset",
     )  # fmt: skip
 
 

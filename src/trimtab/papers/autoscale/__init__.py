@@ -15,8 +15,8 @@ from trimtab.papers.runs import Runner
 REMARKS = (
     "The slides give the loop (state: QoS requirement, resource use, containers; actions up, down, none; reward from "
     "QoS), not the load, the requirement, the network or any value of their curves. Scenario and settings are ours.",
-    "Tail latency is the 99th percentile where the learning curve has it. “Settles” is a change of at most 10 % from "
-    "the third to the last quarter of training.",
+    "Tail latency is the 95th percentile. “Settles” is a change of at most 10 % from the third to the last quarter of "
+    "training; “stop learning” is read as: from there on the requirement goes on holding.",
     "“Around 1000–2000” on the slide on vertical scaling has no unit; millicores of one instance is our reading.",
     "The memory threshold never sees use above what a container holds idle, so it scales down to one container: that "
     "is the rule as the slide prints it.",

@@ -20,11 +20,8 @@ from trimtab.sim.outcome import COMPLETED, Outcome
 
 SCENARIO = "autoscale-fibonacci"
 HORIZONTAL, VERTICAL, TABLE = "dqn", "dqn-vertical", "q-table"
-LATENCY = ("latency_p99", "latency_p95", "tail_latency", "p99", "p95", "latency")
-"""Names under which a learning curve may hold tail latency, in seconds."""
-INSTANCES = ("instances", "mean_instances", "containers")
-CPU = ("cpu", "cpu_cores", "cpu_limit", "cores")
-"""Cores of one instance."""
+LATENCY, INSTANCES, CORES, REWARD = "p95_s", "instances", "cores", "reward"
+"""Figures of an episode: 95th percentile of latency, mean instances, mean cores of all of them, mean reward."""
 _WINDOWS = 120
 
 
@@ -49,6 +46,15 @@ class Results:
     runs: dict[str, dict[int, Sample]]
     learned: dict[str, Learned]
 
+    def curve(self, policy: str, figure: str) -> list[float]:
+        """A figure of the learning curve, by episode."""
+        return self.learned[policy].column(figure)
+
+    def millicores(self, policy: str) -> list[float]:
+        """Millicores of one instance, by episode."""
+        pairs = zip(self.curve(policy, CORES), self.curve(policy, INSTANCES))
+        return [1000.0 * cores / max(count, 1e-9) for cores, count in pairs]
+
     def of(self, policy: str, figure: str) -> dict[int, float]:
         """A figure of a policy by seed; a learned one may be missing."""
         if policy not in self.runs:
@@ -70,7 +76,8 @@ def run_all(effort: Effort, runner: Runner) -> Results:
 
 def _learned(effort: Effort, runner: Runner, scenario: Scenario, name: str) -> Learned:
     if effort.train:
-        found = learn(runner, "scale", name, scenario, effort.budget)
+        policy, recipe = (HORIZONTAL, "paper-vertical") if name == VERTICAL else (name, "paper")
+        found = learn(runner, "scale", policy, scenario, recipe_name=recipe, budget=effort.budget, name=name)
         if found.folder is not None:
             return found
     return shipped("scale", name, scenario.name)

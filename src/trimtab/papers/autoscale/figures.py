@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
-from trimtab.papers.autoscale.experiments import CPU, HORIZONTAL, INSTANCES, LATENCY, VERTICAL, Results
+from trimtab.papers.autoscale.experiments import HORIZONTAL, INSTANCES, LATENCY, REWARD, VERTICAL, Results
 from trimtab.papers.charts import Points, lines, looks
+from trimtab.papers.claim import NotTestable
 from trimtab.papers.learned import Learned
 from trimtab.report.figure import Figure, log_axis
 from trimtab.report.palette import VERMILLION
@@ -17,41 +18,46 @@ _HIDDEN = ("threshold-memory",)
 
 def all_figures(results: Results) -> list[Figure]:
     """Horizontal, vertical, then a day with each policy."""
-    found = []
-    for name, words, last in (
-        (HORIZONTAL, "horizontal", (INSTANCES, "instances", 1.0)),
-        (VERTICAL, "vertical", (CPU, "millicores of an instance", 1000.0)),
-    ):
-        learned = results.learned[name]
-        found += _curve(learned, ("reward",), f"{words}: reward by episode", "reward", 1.0, {})
-        found += _curve(learned, LATENCY, f"{words}: tail latency by episode", "tail latency (s)", 1.0,
-                        {"shapes": [_level(results.objective)]})  # fmt: skip
-        found += _curve(learned, last[0], f"{words}: {last[1]} by episode", last[1], last[2], {})
-    return [*found, *_days(results)]
+    horizontal, vertical = results.learned[HORIZONTAL], results.learned[VERTICAL]
+    return [
+        *_curves(results, horizontal, "horizontal", "instances", lambda: results.curve(HORIZONTAL, INSTANCES)),
+        *_curves(results, vertical, "vertical", "millicores of an instance",
+                 lambda: results.millicores(VERTICAL)),
+        *_days(results),
+    ]  # fmt: skip
+
+
+def _curves(
+    results: Results, learned: Learned, words: str, size: str, sizes: Callable[[], list[float]]
+) -> list[Figure]:
+    """Reward, tail latency and size by episode, as far as the learning curve has them."""
+    objective = {"shapes": [_level(results.objective)]}
+    parts: tuple[tuple[str, str, Callable[[], list[float]], dict[str, Any]], ...] = (
+        ("reward", "reward", lambda: learned.column(REWARD), {}),
+        ("latency", "tail latency (s)", lambda: learned.column(LATENCY), objective),
+        ("size", size, sizes, {}),
+    )
+    return [
+        figure
+        for name, up, values, more in parts
+        for figure in _curve(learned, f"{words}-{name}", words, up, values, more)
+    ]
 
 
 def _curve(
-    learned: Learned, names: Sequence[str], title: str, up: str, scale: float, more: dict[str, Any]
+    learned: Learned, name: str, words: str, up: str, values: Callable[[], list[float]], more: dict[str, Any]
 ) -> list[Figure]:
-    points = [
-        (float(point["unit"]), scale * float(point[name]))
-        for name in _first_known(learned, names)
-        for point in learned.curve
-        if point.get(name) is not None
-    ]
-    if not points:
+    try:
+        found = values()
+    except NotTestable:
         return []
-    units, values = [point[0] for point in points], [point[1] for point in points]
-    line = "" if "shapes" not in more else " The line is the QoS requirement."
+    units = [float(point["unit"]) for point in learned.curve][: len(found)]
+    line = " The line is the QoS requirement." if more else ""
     return [lines(
-        f"{learned.name}-{up.partition(' ')[0]}", f"Slides, {title}", f"Learning curve of {learned.name}.{line}",
-        {learned.name: (units, values)}, looks([learned.name], learned.name, None), "episode", up, half=False,
-        height=300, **more,
+        name, f"Slides, {words}: {up} by episode", f"Learning curve of {learned.name}.{line}",
+        {learned.name: (units, found)}, looks([learned.name], learned.name, None), "episode", up,
+        half=not name.endswith("reward"), height=300, **more,
     )]  # fmt: skip
-
-
-def _first_known(learned: Learned, names: Sequence[str]) -> list[str]:
-    return [name for name in names if any(name in point for point in learned.curve)][:1]
 
 
 def _days(results: Results) -> list[Figure]:
@@ -65,11 +71,11 @@ def _days(results: Results) -> list[Figure]:
     scale = log_axis("p99 completion time (s, logarithmic)", [*values, results.objective])
     return [
         lines("instances", "Instances over time", f"Instances that were up or starting, seed {seed}.", up, style,
-              "time (s)", "instances", xaxis=_day(results)),
+              "time (s)", "instances", learned=HORIZONTAL, xaxis=_day(results)),
         lines("latency", "Tail latency over time",
               f"99th percentile of completion time by when requests arrived, seed {seed}; the line is the requirement. "
               f"Not shown, because it is far above: {', '.join(_HIDDEN)}.", slow, style, "time (s)", "latency (s)",
-              yaxis=scale, shapes=[_level(results.objective)]),
+              learned=HORIZONTAL, yaxis=scale, shapes=[_level(results.objective)]),
     ]  # fmt: skip
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from trimtab.papers.autoscale import reported
-from trimtab.papers.autoscale.experiments import CPU, INSTANCES, LATENCY, Results
+from trimtab.papers.autoscale.experiments import INSTANCES, LATENCY, REWARD, VERTICAL, Results
 from trimtab.papers.claim import NotTestable
-from trimtab.papers.learned import Learned
 from trimtab.papers.measure import mean
 from trimtab.papers.papertable import Cell, PaperTable
 
 _SHOWN = {
     "violations (%)": ("sla_violation_rate", 100.0),
+    "p95 latency (s)": ("p95_fct_s", 1.0),
     "p99 latency (s)": ("p99_fct_s", 1.0),
     "instance-seconds (1000)": ("instance_seconds", 1e-3),
     "changes an hour": ("changes_per_hour", 1.0),
@@ -26,11 +29,11 @@ def all_tables(results: Results) -> list[PaperTable]:
 
 def _learning(results: Results) -> PaperTable:
     rows = {}
-    for name, learned in results.learned.items():
-        cpu = f"{reported.MILLICORES[0]:g}–{reported.MILLICORES[1]:g}" if name == "dqn-vertical" else None
+    for name in results.learned:
+        cpu = f"{reported.MILLICORES[0]:g}–{reported.MILLICORES[1]:g}" if name == VERTICAL else None
         rows[name] = (
-            *_ends(learned, ("reward",), 1.0), *_ends(learned, LATENCY, 1.0), *_ends(learned, INSTANCES, 1.0),
-            *_ends(learned, CPU, 1000.0, cpu),
+            *_ends(partial(results.curve, name, REWARD)), *_ends(partial(results.curve, name, LATENCY)),
+            *_ends(partial(results.curve, name, INSTANCES)), *_ends(partial(results.millicores, name), cpu),
         )  # fmt: skip
     heads = tuple(
         f"{what}, {when}"
@@ -40,18 +43,17 @@ def _learning(results: Results) -> PaperTable:
     return PaperTable(
         "learning", "Learning curves: where training began and where it ended",
         f"Means over the first and the last tenth of the episodes. The requirement is {results.objective:g} s.",
-        "policy", heads, rows, 3,
+        "policy", heads, rows, (2, 2, 3, 3, 1, 1, 0, 0),
     )  # fmt: skip
 
 
-def _ends(learned: Learned, names: tuple[str, ...], scale: float, paper: str | None = None) -> tuple[Cell, Cell]:
+def _ends(curve: Callable[[], list[float]], paper: str | None = None) -> tuple[Cell, Cell]:
     try:
-        values = learned.column(*names)
+        values = curve()
     except NotTestable:
         return Cell(None), Cell(None, paper)
     part = max(1, len(values) // 10)
-    first, last = (scale * float(np.mean(each)) for each in (values[:part], values[-part:]))
-    return Cell(first), Cell(last, paper)
+    return Cell(float(np.mean(values[:part]))), Cell(float(np.mean(values[-part:])), paper)
 
 
 def _policies(results: Results) -> PaperTable:
@@ -66,5 +68,6 @@ def _policies(results: Results) -> PaperTable:
     return PaperTable(
         "policies", "Learned and naive autoscalers on unseen seeds",
         "autoscale-fibonacci: one function, 25 Erlang at peak, deadline 0.5 s. An autoscaler that costs more usually "
-        "violates less: trimtab frontier compares them at equal violations.", "policy", tuple(_SHOWN), rows, 2,
+        "violates less: trimtab frontier compares them at equal violations.", "policy", tuple(_SHOWN), rows,
+        (2, 2, 2, 1, 0),
     )  # fmt: skip

@@ -20,6 +20,8 @@ from trimtab.workload.build import build_workload
 CLUSTERS = {"canada": "faasrank-canada", "aws": "faasrank-aws"}
 MULTI_SCENARIO = "faasrank-aws"
 """Where the policy for many workloads is trained: the paper used the AWS cluster."""
+_SINGLE, _MULTI = "paper", "paper-multi"
+"""Recipes: one workload, and all ten of Table III in turn."""
 _SPACING = 600.0
 """Seconds between two lone invocations: more than any takes, less than would evict a container."""
 
@@ -90,15 +92,16 @@ def run_all(effort: Effort, runner: Runner) -> Results:
 
 
 def _learned(effort: Effort, runner: Runner) -> dict[str, Learned]:
-    def one(key: str, scenario: str, own: bool) -> Learned:
+    def one(scenario: str, recipe: str) -> Learned:
         if effort.train:
-            found = learn(runner, "place", "faasrank", scenario_of(scenario, effort.overrides), effort.budget)
+            ground = scenario_of(scenario, effort.overrides)
+            found = learn(runner, "place", "faasrank", ground, recipe_name=recipe, budget=effort.budget)
             if found.folder is not None:
                 return found
-        return shipped("place", "faasrank", scenario if own else None)
+        return shipped("place", "faasrank", scenario if recipe == _SINGLE else None)
 
-    found = {cluster: one(cluster, scenario, True) for cluster, scenario in CLUSTERS.items()}
-    return found | {"multi": one("multi", "faasrank-m1", False)}
+    found = {cluster: one(scenario, _SINGLE) for cluster, scenario in CLUSTERS.items()}
+    return found | {"multi": one(MULTI_SCENARIO, _MULTI)}
 
 
 def _scenario(effort: Effort, runner: Runner, name: str, policy: Learned) -> dict[str, dict[int, Outcome]]:

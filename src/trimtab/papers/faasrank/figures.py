@@ -20,7 +20,7 @@ _CURVES = {"canada": "one workload, Canada", "aws": "one workload, AWS", "multi"
 def all_figures(results: Results, tables: dict[str, PaperTable]) -> list[Figure]:
     """Those of the paper that show measurements: 1, 5, 6 and 7."""
     return [
-        *_curves(results), *_bars(tables["figure-1"], 1, "% of hashing", half=False), *_clusters(tables["figure-6"]),
+        *_bars(tables["figure-1"], 1, "% of hashing", half=False), *_curves(results), *_clusters(tables["figure-6"]),
         *_inflight(results), *_workloads(tables["table-5"]),
     ]  # fmt: skip
 
@@ -80,7 +80,8 @@ def _inflight(results: Results) -> list[Figure]:
         style = looks(list(runs), "faasrank", "hashing")
         found.append(lines(
             f"figure-7-{cluster}", f"Fig. 7: invocations in flight, {'Canada' if cluster == 'canada' else 'AWS'}",
-            f"Seed {results.seeds[0]}.", curves, style, "time (s)", "in flight",
+            f"Invocations that had arrived and were not yet answered, seed {results.seeds[0]}.", curves, style,
+            "time (s)", "in flight", learned="faasrank",
         ))  # fmt: skip
     return found
 

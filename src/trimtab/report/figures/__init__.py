@@ -21,8 +21,12 @@ MAKERS = (
 
 
 def all_figures(runs: Runs) -> list[Figure]:
-    """Every chart that these runs have data for; narrow ones stand in pairs, a last one alone is wide."""
-    figures = [figure for make in MAKERS for figure in make(runs)]
+    """Every chart that these runs have data for."""
+    return paired([figure for make in MAKERS for figure in make(runs)])
+
+
+def paired(figures: list[Figure]) -> list[Figure]:
+    """Narrow charts stand in pairs, one that is left alone is wide."""
     left = False
     for index, figure in enumerate(figures):
         left = figure.half and not left
