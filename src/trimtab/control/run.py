@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from trimtab.control.feed import MetricsFeed
 from trimtab.control.guards import ScaleGuard
 from trimtab.control.simulated import SimulatedPlatform
+from trimtab.control.ticks import Ticks, is_hopeless
 from trimtab.errors import TrimtabError
 from trimtab.policies import registry
 from trimtab.scenario.model import Scenario
@@ -80,7 +82,7 @@ def run(
     """Run one policy on one seed to the end of every request."""
     began = time.perf_counter()
     simulation = Simulation(scenario, workload, seed, place=team["place"], route=team["route"], stop=stop)
-    driver = _Driver(scenario, simulation, team, seed)
+    driver = Driver(scenario, simulation, team, seed)
     baseline = driver.warm_up(workload.warm_up)
     driver.finish()
     wall = time.perf_counter() - began
@@ -92,7 +94,7 @@ def run(
     return replace(outcome, decision_seconds=decision_seconds(simulation) * outcome.decisions)
 
 
-class _Driver:
+class Driver:
     """Takes the decisions that are made outside the engine, each at its own time."""
 
     def __init__(self, scenario: Scenario, simulation: Simulation, team: Team, seed: int) -> None:
@@ -103,8 +105,7 @@ class _Driver:
         self.thinking, self.thoughts = 0.0, 0
         self._states: list[Any] = [None] * len(simulation.deployed)
         control = scenario.control
-        self._delay = control.metrics_delay
-        self._pending: list[tuple[float, list[Any]]] = []
+        self._feed = MetricsFeed(self.platform, control.metrics_delay)
         if self.scale is not None:
             self.guard = ScaleGuard(
                 self.scale, control.minimum, control.maximum, control.cpu_minimum, control.cpu_maximum
@@ -115,38 +116,29 @@ class _Driver:
             self.period = control.interval
         else:
             self.period = math.inf
+        self._ticks = Ticks(simulation, self.period)
 
     def warm_up(self, until: float) -> dict[str, float]:
         """Run through the warm-up; returns the meters at its end, to be taken off."""
         if until > 0.0:
-            self._drive(until)
+            self.drive(until)
         return readings(self.simulation) if until > 0.0 else {}
 
     def finish(self) -> None:
         """Run until every request has ended."""
-        self._drive(math.inf)
+        self.drive(math.inf)
         self.simulation.finish()
 
-    def _drive(self, until: float) -> None:
+    def drive(self, until: float) -> None:
+        """Run until a time, the end, or a placement or routing that is asked outside."""
         simulation = self.simulation
         while not simulation.ended and simulation.now < until:
-            if math.isinf(self.period):
-                simulation.advance(until)
-                if math.isinf(until):
+            if self._ticks.run(until):
+                self._decide()
+                if is_hopeless(simulation):
                     return
-                continue
-            tick = (math.floor(simulation.now / self.period + 1e-9) + 1) * self.period
-            if simulation.advance(min(tick, until)) or simulation.now < tick - 1e-9:
-                continue
-            self._decide()
-            if self._nothing_left():
+            elif simulation.asks or (math.isinf(self.period) and math.isinf(until)):
                 return
-
-    def _nothing_left(self) -> bool:
-        """Guard against a run that cannot end: requests wait for capacity that no policy ever starts."""
-        world = self.simulation.core.world[0]
-        idle_for = self.simulation.now - max(float(world["last_end"]), self.simulation.workload.duration)
-        return idle_for > 100_000.0
 
     def _decide(self) -> None:
         began = time.perf_counter()
@@ -159,15 +151,7 @@ class _Driver:
 
     def _scale(self) -> None:
         now = self.simulation.now
-        seen = self.platform.observe()
-        if self._delay > 0.0:
-            self._pending.append((now, seen))
-            ready = [each for each in self._pending if each[0] <= now - self._delay]
-            if not ready:
-                return
-            seen = ready[-1][1]
-            self._pending = [each for each in self._pending if each[0] >= ready[-1][0]]
-        for index, metrics in enumerate(seen):
+        for index, metrics in enumerate(self._feed.observe(now) or ()):
             desired, self._states[index] = self.guard.decide(metrics, self._states[index], now)
             self.changes += self.platform.act(index, desired)
 
