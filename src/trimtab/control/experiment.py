@@ -11,6 +11,7 @@ from typing import Any
 
 from trimtab.control.run import Team, build_team, run
 from trimtab.errors import TrimtabError
+from trimtab.policies import registry
 from trimtab.scenario.model import Scenario
 from trimtab.sim.outcome import Outcome
 from trimtab.sim.simulation import Stopped
@@ -31,14 +32,17 @@ class Entrant:
     team: Team
     knob: float | None = None
 
+    @property
+    def oracle(self) -> bool:
+        """Whether it knows the future."""
+        return self.team["select"] is not None and bool(getattr(self.team["select"].selector, "oracle", False))
+
 
 def entrants(scenario: Scenario, names: Sequence[str]) -> list[Entrant]:
     """Load every policy before anything runs, so that a mistake costs no time."""
     found: list[Entrant] = []
     for name in names:
-        decision, _, rest = name.partition("/")
-        if name.endswith(".py") or decision not in ("place", "route", "scale", "assign"):
-            decision, rest = scenario.decision, name
+        decision, rest = registry.who(name, scenario.decision)
         team = build_team(scenario, decision, rest)
         if rest.endswith(".py"):
             # compiled now, so that a mistake in it shows before other policies have run
@@ -122,6 +126,7 @@ class Experiment:
 
 def _is_ours(policy: Any) -> bool:
     """Whether a policy comes with Trimtab: an error in it is not for the user to mend."""
+    policy = getattr(policy, "selector", policy)
     return getattr(policy, "function", type(policy)).__module__.startswith("trimtab.")
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from trimtab.control.guards import ScaleGuard
+from trimtab.control.selecting import Selection, SelectLoop, build_selection
 from trimtab.control.simulated import SimulatedPlatform
 from trimtab.errors import TrimtabError
 from trimtab.policies import registry
@@ -37,7 +38,13 @@ class Team:
 
     def copy(self) -> Team:
         """The same policies, those that keep state of their own copied: runs must not share it."""
-        return Team({name: copy.copy(each) if name == "assign" else each for name, each in self.policies.items()})
+        return Team({name: _own(name, each) for name, each in self.policies.items()})
+
+
+def _own(decision: str, policy: Any) -> Any:
+    if isinstance(policy, Selection):
+        return policy.copy()
+    return copy.copy(policy) if decision == "assign" else policy
 
 
 def decisions_of(scenario: Scenario) -> tuple[str, ...]:
@@ -56,6 +63,11 @@ def decisions_of(scenario: Scenario) -> tuple[str, ...]:
 
 def build_team(scenario: Scenario, decision: str, name: str, parameters: dict[str, Any] | None = None) -> Team:
     """The policy that is judged, and those that take the other decisions of the scenario."""
+    if decision == "select":
+        selection = build_selection(scenario, name, parameters)
+        team = build_team(scenario, scenario.decision, selection.situation.fallback)
+        team.policies["select"] = selection
+        return team
     team = Team()
     needed = decisions_of(scenario)
     if decision not in needed:
@@ -87,6 +99,8 @@ def run(
     outcome = collect(simulation, label, baseline, wall)
     outcome.notes.extend(driver.notes())
     outcome.meters.update(driver.meters())
+    if driver.select is not None:
+        outcome.bands.extend(driver.select.bands)
     if driver.thoughts:
         return replace(outcome, decisions=driver.thoughts, decision_seconds=driver.thinking)
     return replace(outcome, decision_seconds=decision_seconds(simulation) * outcome.decisions)
@@ -115,6 +129,7 @@ class _Driver:
             self.period = control.interval
         else:
             self.period = math.inf
+        self.select = SelectLoop(team["select"], simulation, seed) if team["select"] is not None else None
 
     def warm_up(self, until: float) -> dict[str, float]:
         """Run through the warm-up; returns the meters at its end, to be taken off."""
@@ -130,17 +145,28 @@ class _Driver:
     def _drive(self, until: float) -> None:
         simulation = self.simulation
         while not simulation.ended and simulation.now < until:
-            if math.isinf(self.period):
+            tick = self._next(self.period)
+            sample = self._next(self.select.period) if self.select is not None else math.inf
+            following = min(tick, sample)
+            if math.isinf(following):
                 simulation.advance(until)
                 if math.isinf(until):
                     return
                 continue
-            tick = (math.floor(simulation.now / self.period + 1e-9) + 1) * self.period
-            if simulation.advance(min(tick, until)) or simulation.now < tick - 1e-9:
+            if simulation.advance(min(following, until)) or simulation.now < following - 1e-9:
                 continue
-            self._decide()
+            if tick <= following + 1e-9:
+                self._decide()
+            if self.select is not None and sample <= following + 1e-9:
+                self._select(self.select)
             if self._nothing_left():
                 return
+
+    def _next(self, period: float) -> float:
+        """The first multiple of a period that is still to come."""
+        if math.isinf(period):
+            return math.inf
+        return (math.floor(self.simulation.now / period + 1e-9) + 1) * period
 
     def _nothing_left(self) -> bool:
         """Guard against a run that cannot end: requests wait for capacity that no policy ever starts."""
@@ -156,6 +182,12 @@ class _Driver:
             self._assign()
         self.thinking += time.perf_counter() - began
         self.thoughts += 1
+
+    def _select(self, loop: SelectLoop) -> None:
+        began = time.perf_counter()
+        if loop.tick():
+            self.thinking += time.perf_counter() - began
+            self.thoughts += 1
 
     def _scale(self) -> None:
         now = self.simulation.now
@@ -198,6 +230,8 @@ class _Driver:
         found = []
         if self.scale is not None:
             found += [f"guard: {reason}, {count} times" for reason, count in sorted(self.guard.events.items())]
+        if self.select is not None:
+            found += self.select.notes()
         if self.refused:
             found.append(f"{self.refused} assignments were not feasible and were not carried out")
         waiting = int((self.simulation.core.results["status"] == records.PENDING).sum())
