@@ -88,7 +88,7 @@ LEARNED: dict[str, dict[str, str]] = {
     "route": {},
     "scale": {},
     "assign": {},
-    "select": {},
+    "select": {"aset": f"{_SELECT}.aset"},
 }
 """Decision → name → module of a policy whose weights were trained. Its function ``build(trained, parameters)``
 checks a trained policy's features and weights and makes the policy of it."""
