@@ -33,6 +33,11 @@ class Entrant:
     team: Team
     knob: float | None = None
 
+    @property
+    def oracle(self) -> bool:
+        """Whether it knows the future."""
+        return self.team["select"] is not None and bool(getattr(self.team["select"].selector, "oracle", False))
+
 
 def entrants(scenario: Scenario, names: Sequence[str]) -> list[Entrant]:
     """Load every policy before anything runs, so that a mistake costs no time."""
@@ -70,9 +75,7 @@ def _split(scenario: Scenario, name: str) -> tuple[str, str]:
         if folder is not None:
             decides = trained.describe(folder).decision
             return decides if decides in (*decisions_of(scenario), "select") else scenario.decision, where
-    if name.endswith(".py") or not prefixed:
-        return scenario.decision, name
-    return decision, rest
+    return registry.who(name, scenario.decision)
 
 
 class Workloads:
@@ -145,6 +148,7 @@ class Experiment:
 
 def _is_ours(policy: Any) -> bool:
     """Whether a policy comes with Trimtab: an error in it is not for the user to mend."""
+    policy = getattr(policy, "selector", policy)
     return getattr(policy, "function", type(policy)).__module__.startswith("trimtab.")
 
 

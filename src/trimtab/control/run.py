@@ -13,6 +13,7 @@ import numpy as np
 
 from trimtab.control.feed import MetricsFeed
 from trimtab.control.guards import ScaleGuard
+from trimtab.control.selecting import Selection, SelectLoop, build_selection
 from trimtab.control.simulated import SimulatedPlatform
 from trimtab.control.ticks import Ticks, is_hopeless
 from trimtab.errors import TrimtabError
@@ -28,6 +29,10 @@ from trimtab.workload.table import Workload
 _DEFAULTS = {"place": "least-connections", "route": "load-balancing", "scale": "fixed", "assign": "first-fit"}
 
 
+_DECIDE, _SELECT = 0, 1
+"""Clocks of a run: scale or assign, and select."""
+
+
 @dataclass
 class Team:
     """Who takes which decision in a run."""
@@ -39,7 +44,13 @@ class Team:
 
     def copy(self) -> Team:
         """The same policies, those that keep state of their own copied: runs must not share it."""
-        return Team({name: copy.copy(each) if name == "assign" else each for name, each in self.policies.items()})
+        return Team({name: _own(name, each) for name, each in self.policies.items()})
+
+
+def _own(decision: str, policy: Any) -> Any:
+    if isinstance(policy, Selection):
+        return policy.copy()
+    return copy.copy(policy) if decision == "assign" else policy
 
 
 def decisions_of(scenario: Scenario) -> tuple[str, ...]:
@@ -58,6 +69,11 @@ def decisions_of(scenario: Scenario) -> tuple[str, ...]:
 
 def build_team(scenario: Scenario, decision: str, name: str, parameters: dict[str, Any] | None = None) -> Team:
     """The policy that is judged, and those that take the other decisions of the scenario."""
+    if decision == "select":
+        selection = build_selection(scenario, name, parameters)
+        team = build_team(scenario, scenario.decision, selection.situation.fallback)
+        team.policies["select"] = selection
+        return team
     team = Team()
     needed = decisions_of(scenario)
     if decision not in needed:
@@ -89,6 +105,8 @@ def run(
     outcome = collect(simulation, label, baseline, wall)
     outcome.notes.extend(driver.notes())
     outcome.meters.update(driver.meters())
+    if driver.select is not None:
+        outcome.bands.extend(driver.select.bands)
     if driver.thoughts:
         return replace(outcome, decisions=driver.thoughts, decision_seconds=driver.thinking)
     return replace(outcome, decision_seconds=decision_seconds(simulation) * outcome.decisions)
@@ -116,7 +134,8 @@ class Driver:
             self.period = control.interval
         else:
             self.period = math.inf
-        self._ticks = Ticks(simulation, self.period)
+        self.select = SelectLoop(team["select"], simulation, seed) if team["select"] is not None else None
+        self._ticks = Ticks(simulation, self.period, self.select.period if self.select is not None else math.inf)
 
     def warm_up(self, until: float) -> dict[str, float]:
         """Run through the warm-up; returns the meters at its end, to be taken off."""
@@ -133,11 +152,12 @@ class Driver:
         """Run until a time, the end, or a placement or routing that is asked outside."""
         simulation = self.simulation
         while not simulation.ended and simulation.now < until:
-            if self._ticks.run(until):
+            ticks = self._ticks.run(until)
+            if _DECIDE in ticks:
                 self._decide()
-                if is_hopeless(simulation):
-                    return
-            elif simulation.asks or (math.isinf(self.period) and math.isinf(until)):
+            if _SELECT in ticks and self.select is not None:
+                self._select(self.select)
+            if simulation.asks or (not ticks and math.isinf(until)) or is_hopeless(simulation):
                 return
 
     def _decide(self) -> None:
@@ -148,6 +168,12 @@ class Driver:
             self._assign()
         self.thinking += time.perf_counter() - began
         self.thoughts += 1
+
+    def _select(self, loop: SelectLoop) -> None:
+        began = time.perf_counter()
+        if loop.tick():
+            self.thinking += time.perf_counter() - began
+            self.thoughts += 1
 
     def _scale(self) -> None:
         now = self.simulation.now
@@ -182,6 +208,8 @@ class Driver:
         found = []
         if self.scale is not None:
             found += [f"guard: {reason}, {count} times" for reason, count in sorted(self.guard.events.items())]
+        if self.select is not None:
+            found += self.select.notes()
         if self.refused:
             found.append(f"{self.refused} assignments were not feasible and were not carried out")
         waiting = int((self.simulation.core.results["status"] == records.PENDING).sum())

@@ -11,28 +11,28 @@ _HOPELESS = 100_000.0
 
 
 class Ticks:
-    """Takes a run from one tick to the next."""
+    """Takes a run from one tick to the next; there may be several clocks, each with a period of its own."""
 
-    def __init__(self, simulation: Simulation, period: float) -> None:
-        self.simulation, self.period = simulation, period
-        self._due: float | None = None
+    def __init__(self, simulation: Simulation, *periods: float) -> None:
+        self.simulation, self.periods = simulation, periods
+        self._due: list[float | None] = [None if math.isfinite(period) else math.inf for period in periods]
 
-    def run(self, until: float) -> bool:
-        """Run to the next tick or to ``until``, whichever comes first; returns whether a tick has come.
+    def run(self, until: float) -> tuple[int, ...]:
+        """Run to the next tick or to ``until``, whichever comes first; returns which clocks tick now, if any.
 
         Where the run stops for a placement or a routing that is asked outside, the tick remains due.
         """
         simulation = self.simulation
-        if math.isinf(self.period):
-            simulation.advance(until)
-            return False
-        if self._due is None:
-            self._due = (math.floor(simulation.now / self.period + 1e-9) + 1) * self.period
-        over = simulation.advance(min(self._due, until))
-        if over or simulation.asks or simulation.now < self._due - 1e-9:
-            return False
-        self._due = None
-        return True
+        times = [
+            (math.floor(simulation.now / period + 1e-9) + 1) * period if due is None else due
+            for period, due in zip(self.periods, self._due, strict=True)
+        ]
+        following = min(times)
+        over = simulation.advance(min(following, until))
+        ticks = not over and not simulation.asks and simulation.now >= following - 1e-9
+        now = tuple(clock for clock, time in enumerate(times) if ticks and time <= following + 1e-9)
+        self._due = [None if clock in now else time for clock, time in enumerate(times)]
+        return now
 
 
 def is_hopeless(simulation: Simulation) -> bool:
