@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.commands import files, trimtab
 
@@ -47,7 +48,14 @@ def stand_in(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
             {"unit": unit, "reward": -math.exp(-unit / 10), "p95_s": 0.3, "instances": 8.0, "cores": 12.0}
             for unit in range(1, 41)
         )
-        return Learned(decision, policy, Path("somewhere"), Trained(about, {}), curve, 0.01)
+        return Learned(
+            decision,
+            policy,
+            Path("somewhere"),
+            Trained(about, {name: np.ones(1409) for name in ("actor", "critic")}),
+            curve,
+            0.01,
+        )
 
     make_tiny(name, monkeypatch)
     monkeypatch.setattr(Learned, "entrant", entrant)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from trimtab.papers.faasrank import reported
-from trimtab.papers.faasrank.claims import network_size
 from trimtab.scenario.load import load_scenario
 
 FAASRANK = reported.POLICIES.index("faasrank")
@@ -55,7 +54,3 @@ def test_presets_have_the_papers_functions_and_workloads() -> None:
         workload = load_scenario(load.scenario, []).workload
         assert workload.calls == load.calls  # type: ignore[union-attr]
         assert workload.duration == load.length_s
-
-
-def test_two_networks_have_2818_parameters() -> None:
-    assert network_size(26) == reported.PARAMETERS

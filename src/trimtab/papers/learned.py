@@ -143,7 +143,7 @@ def learn(
         curve.append({"unit": unit + 1, "reward": progress.reward} | dict(progress.figures))
         runner.watcher.step()
     hours = (time.perf_counter() - began) / 3600.0
-    folder = runner.folder / decision / f"{label}@{scenario.name}"
+    folder = runner.folder / decision / recipe_name / f"{label}@{scenario.name}"
     policy_found = learner.trained()
     trained.save(folder, policy_found)
     return Learned(decision, label, folder, policy_found, tuple(thinned(curve)), hours, fresh=True)

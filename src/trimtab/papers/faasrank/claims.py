@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 
 import numpy as np
 
@@ -155,18 +154,12 @@ def decision_time(results: Results) -> Measurement:
 
 
 def parameters(results: Results) -> Measurement:
-    """Weights of the network that scores a server, and as many again of the critic."""
+    """Weights of the network that scores a server, and of the critic that training needs beside it."""
     for learned in results.learned.values():
         if learned.policy is not None:
-            return Measurement(float(network_size(len(learned.policy.description.features))),
-                               remark="actor and critic, 26-32-16-1 each")  # fmt: skip
+            sizes = {name: array.size for name, array in learned.policy.arrays.items()}
+            return Measurement(float(sum(sizes.values())), remark=_listed(sizes))
     raise NotTestable(NOT_TRAINED)
-
-
-def network_size(inputs: int, hidden: Sequence[int] = (32, 16)) -> int:
-    """Parameters of two networks ``inputs``-32-16-1: 2 × (26·32+32 + 32·16+16 + 16·1+1) = 2,818."""
-    sizes = (inputs, *hidden, 1)
-    return 2 * sum(first * second + second for first, second in pairwise(sizes))
 
 
 def training_time(key: str) -> Measure:
@@ -212,6 +205,10 @@ def profile_error(results: Results) -> Measurement:
         for ours, paper in zip(found[1:3], (reported.TABLE_2[name].cold_s, reported.TABLE_2[name].warm_s))
     ]
     return Measurement(max(errors), remark="by construction: the presets take their functions from this table")
+
+
+def _listed(sizes: dict[str, int]) -> str:
+    return ", ".join(f"{name} {size:,}" for name, size in sizes.items())
 
 
 def _multi(results: Results, policy: str) -> dict[str, dict[int, float]]:
