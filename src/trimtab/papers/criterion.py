@@ -80,11 +80,14 @@ class Above:
     """For an effect that the paper states without a number: it must be beyond chance."""
 
     bound: float = 0.0
+    precision: float = math.inf
+    """An interval that contains the bound and is wider than this, as ± around the value, decides nothing."""
 
     @property
     def words(self) -> str:
         """The rule."""
-        return f"our 95 % interval lies above {self.bound:g}"
+        open_ = f" (open if it contains that and is wider than ±{self.precision:g})"
+        return f"our 95 % interval lies above {self.bound:g}{open_ if math.isfinite(self.precision) else ''}"
 
     def judge(self, measured: Measurement) -> Judgement:
         """The lower end is above the bound."""
@@ -93,6 +96,8 @@ class Above:
             return True, f"{measured.subject} lies above {self.bound:g}"
         if high < self.bound:
             return False, f"{measured.subject} lies below {self.bound:g}"
+        if measured.half > self.precision:
+            return None, f"the interval is wider than ±{self.precision:g}: more seeds are needed"
         return False, f"the interval contains {self.bound:g}" if low < high else f"our value is {self.bound:g}"
 
 

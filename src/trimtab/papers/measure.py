@@ -28,18 +28,6 @@ def difference(ours: BySeed, theirs: BySeed, scale: float = 1.0, remark: str = "
     return mean({seed: scale * (ours[seed] - theirs[seed]) for seed in sorted(ours.keys() & theirs.keys())}, remark)
 
 
-def higher(ours: BySeed, theirs: BySeed, tests: int) -> bool:
-    """Whether ours is higher beyond chance where it is one of so many tests (Bonferroni), paired by seed."""
-    found = np.array([ours[seed] - theirs[seed] for seed in sorted(ours.keys() & theirs.keys())], dtype=np.float64)
-    if len(found) < 2:
-        return False
-    from scipy.special import stdtrit
-
-    error = float(found.std(ddof=1)) / len(found) ** 0.5
-    needed = float(stdtrit(len(found) - 1, 1.0 - 0.025 / tests))
-    return bool(float(found.mean()) > needed * error)
-
-
 def reduction(ours: BySeed, theirs: BySeed, remark: str = "") -> Measurement:
     """By how many percent ours is lower, paired by seed: differences over the mean of theirs."""
     seeds = sorted(ours.keys() & theirs.keys())

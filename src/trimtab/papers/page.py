@@ -88,7 +88,8 @@ def _about(result: Reproduction, command: str) -> str:
     ])  # fmt: skip
     remarks = "".join(f"<li>{escape(remark)}</li>" for remark in result.remarks)
     return (
-        f"<p>This command gives the same figures again.</p><pre><code>{escape(command)}</code></pre>{facts}"
+        "<p>This command gives the same figures again, times of the machine aside.</p>"
+        f"<pre><code>{escape(command)}</code></pre>{facts}"
         f"<h3>Assumptions, and what the paper leaves open</h3><ul>{remarks}</ul>"
     )
 
