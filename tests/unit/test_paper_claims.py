@@ -38,6 +38,8 @@ YES, NO, UNKNOWN = True, False, None
         (Effect(9.25), Measurement(3.0, -1.0, 7.0), NO),
         (Effect(9.25), Measurement(9.25), YES),  # one seed: by the value alone
         (Effect(9.25), Measurement(9.0), NO),
+        (Effect(59.62, neutral=50.0), Measurement(80.0, 70.0, 90.0), YES),
+        (Effect(59.62, neutral=50.0), Measurement(8.0, 2.0, 14.0), NO),
         (Above(0.0), Measurement(1.0, 0.1, 1.9), YES),
         (Above(0.0), Measurement(1.0, -0.1, 2.1), NO),
         (Above(0.0), Measurement(-1.0, -1.5, -0.5), NO),
@@ -69,6 +71,7 @@ def test_criteria(criterion: Criterion, measured: Measurement, met: bool | None)
 
 def test_a_smaller_effect_says_that_it_is_smaller() -> None:
     assert Effect(9.25).judge(Measurement(5.0, 2.0, 8.0))[1] == "same direction, but smaller than in the paper"
+    assert Effect(59.62, neutral=50.0).judge(Measurement(8.0, 2.0, 14.0))[1] == "the opposite direction"
 
 
 def claim(criterion: Criterion, measured: Measurement | NotTestable) -> Claim[None]:

@@ -55,22 +55,27 @@ class Effect:
     """For an effect that the paper puts a number on, such as a percentage saved."""
 
     paper: float
+    neutral: float = 0.0
+    """Where there is no effect: 0 % saved, 50 % of the time."""
 
     @property
     def words(self) -> str:
         """The rule."""
-        return f"our 95 % interval contains {self.paper:g}, or it lies above zero and our effect is at least as large"
+        return (
+            f"our 95 % interval contains {self.paper:g}, or it lies above {self.neutral:g} and our effect is at least "
+            "as large"
+        )
 
     def judge(self, measured: Measurement) -> Judgement:
         """Contained, or as large and beyond chance."""
         low, high = measured.bounds
         if low <= self.paper <= high:
             return True, "our interval contains the paper's value"
-        if low > 0 and measured.value >= self.paper:
+        if low > self.neutral and measured.value >= self.paper:
             return True, "same direction, larger than in the paper"
-        if low > 0:
+        if low > self.neutral:
             return False, "same direction, but smaller than in the paper"
-        if high < 0:
+        if high < self.neutral:
             return False, "the opposite direction"
         return False, "no effect that chance does not explain"
 

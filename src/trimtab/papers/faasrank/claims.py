@@ -225,7 +225,7 @@ def _of_cluster(cluster: str) -> list[Claim[Results]]:
         Claim(f"{cluster}-below-all", f"FaaSRank outperforms all five baseline schedulers ({name})",
               "Fig. 6", "outperforms", Above(0.0), below_best(cluster), "% below the best baseline"),
         Claim(f"{cluster}-in-flight", f"FaaSRank has fewer invocations in flight {share} % of the time ({name})",
-              "Fig. 7", share, Effect(share), fewer_in_flight(cluster), "% of the time"),
+              "Fig. 7", share, Effect(share, neutral=50.0), fewer_in_flight(cluster), "% of the time"),
         Claim(f"{cluster}-sooner", f"workloads complete sooner overall than under the baselines ({name})",
               "Fig. 7", "faster", Above(0.0), sooner_done(cluster), "% sooner than the best baseline"),
         Claim(f"{cluster}-functions-best", f"FaaSRank is best for {best} of 10 functions ({name})",
