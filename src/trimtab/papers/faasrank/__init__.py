@@ -34,7 +34,8 @@ def reproduce(effort: Effort, runner: Runner) -> Reproduction:
     return Reproduction(
         PAPER.name, reported.TITLE, reported.CITATION, effort.seeds, decide(CLAIMS, results), tables,
         all_figures(results, {table.name: table for table in tables}), REMARKS,
-        [f"{key}: {learned.source}" for key, learned in results.learned.items()],
+        [f"{key}: {learned.source}" for key, learned in results.learned.items()]
+        + [f"{key}: {learned.source}" for key, learned in results.ours.items() if learned.folder is not None],
     )  # fmt: skip
 
 

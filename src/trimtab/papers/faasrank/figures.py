@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from trimtab.papers.charts import bars, lines, looks
-from trimtab.papers.faasrank import reported
 from trimtab.papers.faasrank.experiments import CLUSTERS, Results
 from trimtab.papers.learned import Learned
 from trimtab.papers.papertable import PaperTable
@@ -88,7 +87,7 @@ def _inflight(results: Results) -> list[Figure]:
 
 def _workloads(table: PaperTable) -> list[Figure]:
     """Table V as bars: the mean over the ten workloads."""
-    cells = dict(zip(reported.POLICIES, table.rows["mean"]))
+    cells = dict(zip(table.columns, table.rows["mean"]))
     numbers: list[Any] = [cell.ours for cell in cells.values()]
     if all(value is None or np.isfinite(value) for value in numbers):
         return [bars(
