@@ -112,5 +112,13 @@ def test_a_folder_of_trimtab_train_has_it_beside_the_policy(tmp_path: Path) -> N
     assert found.hours == pytest.approx(0.01)
 
 
+def test_a_folder_that_does_not_load_says_why(tmp_path: Path) -> None:
+    save(tmp_path / "own", policy())
+    (tmp_path / "own" / "policy.json").write_text("{", encoding="utf-8")
+    found = kept(tmp_path / "own", "place", "faasrank")
+    assert found.folder is None
+    assert "is not JSON" in found.reason
+
+
 def test_no_folder_is_not_trained(tmp_path: Path) -> None:
     assert kept(tmp_path / "nothing", "place", "faasrank").source == "faasrank: not trained"

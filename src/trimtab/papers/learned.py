@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -65,6 +66,11 @@ class Learned:
         return f"{self.name}: trained now, in {(self.hours or 0.0) * 60:.1f} minutes"
 
 
+def missing(learned: Iterable[Learned]) -> NotTestable:
+    """Why a policy took no part: the reason of the first that is not there."""
+    return NotTestable(next((each.reason for each in learned if each.folder is None), NOT_TRAINED))
+
+
 def shipped(decision: str, policy: str, scenario: str | None, name: str | None = None) -> Learned:
     """The policy that comes with Trimtab for exactly this scenario; without one, that for all."""
     folder = trained.SHIPPED / decision / (policy if scenario is None else f"{policy}@{scenario}")
@@ -75,7 +81,10 @@ def kept(folder: Path, decision: str, name: str) -> Learned:
     """A trained policy in a folder, with its learning curve where that was kept."""
     if not trained.is_trained(folder):
         return Learned(decision, name)
-    found = trained.load(folder)
+    try:
+        found = trained.load(folder)
+    except TrimtabError as error:
+        return Learned(decision, name, reason=str(error))
     curve = points(found.description.training.get("curve")) or _from_file(folder / "curve.csv")
     return Learned(decision, name, folder, found, tuple(thinned(curve)), _hours(folder))
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from trimtab.papers.aset import reported
 from trimtab.papers.claim import NotTestable
 from trimtab.papers.effort import Effort
-from trimtab.papers.learned import NOT_TRAINED, Learned, learn, shipped
+from trimtab.papers.learned import Learned, learn, missing, shipped
 from trimtab.papers.runs import Runner, scenario_of, team_of
 from trimtab.policies import registry
 from trimtab.report.groups import PARTS, part_of, parts_by_function
@@ -69,7 +69,7 @@ class Results:
             raise NotTestable(f"{setting[0]} was not run at {setting[1]} clients a minute, to be quick")
         found = self.runs[setting].get(policy)
         if found is None:
-            raise NotTestable(NOT_TRAINED)
+            raise missing(self.learned.values())
         return found
 
     def success(self, setting: Setting, policy: str) -> dict[int, float]:

@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from trimtab.papers.autoscale import reported
-from trimtab.papers.claim import NotTestable
 from trimtab.papers.effort import Effort
-from trimtab.papers.learned import NOT_TRAINED, Learned, learn, shipped
+from trimtab.papers.learned import Learned, learn, missing, shipped
 from trimtab.papers.runs import Runner, scenario_of, team_of
 from trimtab.report.sampling import quantile_by_window, thin, windows
 from trimtab.report.summary import Figures, figures_of
@@ -58,7 +57,7 @@ class Results:
     def of(self, policy: str, figure: str) -> dict[int, float]:
         """A figure of a policy by seed; a learned one may be missing."""
         if policy not in self.runs:
-            raise NotTestable(NOT_TRAINED)
+            raise missing([self.learned[policy]])
         return {seed: float(each.figures[figure]) for seed, each in self.runs[policy].items()}
 
 

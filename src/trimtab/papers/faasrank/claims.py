@@ -10,7 +10,7 @@ from trimtab.papers.claim import Claim, NotTestable
 from trimtab.papers.criterion import Above, AtLeast, Below, Effect, Equals, Measurement, Within
 from trimtab.papers.faasrank import reported
 from trimtab.papers.faasrank.experiments import CLUSTERS, OURS, Results
-from trimtab.papers.learned import NOT_TRAINED
+from trimtab.papers.learned import missing
 from trimtab.papers.measure import change_of_means, mean, reduction, resampled
 from trimtab.report.figures.inflight import share_lower
 
@@ -165,7 +165,7 @@ def parameters(results: Results) -> Measurement:
         if learned.policy is not None:
             sizes = {name: array.size for name, array in learned.policy.arrays.items()}
             return Measurement(float(sum(sizes.values())), remark=_listed(sizes))
-    raise NotTestable(NOT_TRAINED)
+    raise missing(results.learned.values())
 
 
 def training_time(key: str) -> Measure:
@@ -174,7 +174,7 @@ def training_time(key: str) -> Measure:
     def measure(results: Results) -> Measurement:
         hours = results.learned[key].hours
         if results.learned[key].folder is None:
-            raise NotTestable(NOT_TRAINED)
+            raise missing([results.learned[key]])
         shown = "" if hours is None else f"; here training took {hours * 60:.1f} minutes"
         reason = "a property of a real platform that is restarted before every episode: a simulator has no such hours"
         raise NotTestable(reason + shown, hours)

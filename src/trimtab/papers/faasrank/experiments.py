@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from trimtab.control.run import build_team, run
-from trimtab.papers.claim import NotTestable
 from trimtab.papers.effort import Effort
 from trimtab.papers.faasrank import reported
-from trimtab.papers.learned import NOT_TRAINED, Learned, learn, shipped
+from trimtab.papers.learned import Learned, learn, missing, shipped
 from trimtab.papers.runs import Runner, scenario_of, team_of
 from trimtab.sim.outcome import COMPLETED, Outcome
 from trimtab.workload.assemble import assemble
@@ -57,7 +56,7 @@ class Results:
         """The runs of a policy; a learned one may be missing."""
         found = self.runs[scenario].get(policy)
         if found is None:
-            raise NotTestable(NOT_TRAINED)
+            raise missing(self.learned.values())
         return found
 
     def fct(self, scenario: str, policy: str) -> dict[int, float]:
