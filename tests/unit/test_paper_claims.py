@@ -162,3 +162,12 @@ def test_every_claim_has_its_own_id() -> None:
         names = [each.id for each in claims]
         assert len(set(names)) == len(names)
         assert all(each.criterion.words and each.where for each in claims)
+
+
+def test_shares_of_the_time_that_a_policy_was_in_use() -> None:
+    from trimtab.papers.aset.claims import shares_of
+
+    # measured from 100 s to 200 s: 60 s of one, 40 s of the other, what was before does not count
+    bands = [(0.0, "closest"), (160.0, "cheaper")]
+    assert shares_of(bands, 100.0, 100.0) == pytest.approx({"closest": 0.6, "cheaper": 0.4})
+    assert shares_of([], 100.0, 100.0) == {}

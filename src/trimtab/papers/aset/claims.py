@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from trimtab.papers.aset import reported
-from trimtab.papers.aset.experiments import DYNAMIC, Results, Sample, Setting
+from trimtab.papers.aset.experiments import DYNAMIC, WINDOW, Results, Sample, Setting
 from trimtab.papers.claim import Claim, NotTestable
 from trimtab.papers.criterion import Above, AtLeast, Below, Measurement, NotAbove, NotBelow, Within
 from trimtab.papers.measure import difference, mean
@@ -134,12 +134,13 @@ def policies_used(results: Results) -> Measurement:
     counts = {}
     for setting in (DC, FULL):
         run = results.of(setting, "aset")[results.seeds[0]]
-        counts[setting[0]] = len([share for share in shares_of(run.bands, results.begin).values() if share >= _USED])
+        shares = shares_of(run.bands, results.begin, len(run.total) * WINDOW)
+        counts[setting[0]] = sum(share >= _USED for share in shares.values())
     fewest = min(counts, key=counts.__getitem__)
     return Measurement(float(counts[fewest]), remark=", ".join(f"{name}: {count}" for name, count in counts.items()))
 
 
-def shares_of(bands: list[tuple[float, str]], begin: float, length: float = 600.0) -> dict[str, float]:
+def shares_of(bands: list[tuple[float, str]], begin: float, length: float) -> dict[str, float]:
     """Share of the time that each policy was in use."""
     ends = [moment for moment, _ in bands[1:]] + [begin + length]
     found: dict[str, float] = {}
