@@ -33,7 +33,9 @@ def make_tiny(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     effort = Effort((1, 2), train=False, wide=False, overrides=TINY[name])
     monkeypatch.setattr(module, "PAPER", replace(module.PAPER, quick=effort))
     experiments = importlib.import_module(f"trimtab.papers.{name}.experiments")
-    monkeypatch.setattr(experiments, "shipped", lambda decision, policy, scenario: Learned(decision, policy))
+    monkeypatch.setattr(
+        experiments, "shipped", lambda decision, policy, scenario, name=None: Learned(decision, name or policy)
+    )
 
 
 def stand_in(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,7 +44,7 @@ def stand_in(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def entrant(self: Learned, scenario: Scenario) -> Entrant:
         return replace(entrants(scenario, [STAND_INS[self.decision]])[0], label=self.name)
 
-    def shipped(decision: str, policy: str, scenario: str | None) -> Learned:
+    def shipped(decision: str, policy: str, scenario: str | None, name: str | None = None) -> Learned:
         about = Description(decision=decision, policy=policy, recipe="paper", features=("a",) * 26)
         curve = tuple(
             {"unit": unit, "reward": -math.exp(-unit / 10), "p95_s": 0.3, "instances": 8.0, "cores": 12.0}

@@ -102,7 +102,9 @@ def _learned(effort: Effort, runner: Runner) -> dict[str, Learned]:
             found = learn(runner, "place", "faasrank", ground, recipe_name=recipe, budget=effort.budget)
             if found.folder is not None:
                 return found
-        return shipped("place", "faasrank", scenario if recipe == _SINGLE else None)
+        if recipe == _SINGLE:
+            return shipped("place", "faasrank-single", scenario, "faasrank")
+        return shipped("place", "faasrank", None)
 
     found = {cluster: one(scenario, _SINGLE) for cluster, scenario in CLUSTERS.items()}
     return found | {"multi": one(MULTI_SCENARIO, _MULTI)}
