@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from trimtab.control.run import Team, build_team, decisions_of, run
+from trimtab.control.run import Team, build_team, run
 from trimtab.errors import TrimtabError
-from trimtab.policies import registry, trained
+from trimtab.policies import registry
 from trimtab.scenario.model import Scenario
 from trimtab.sim.outcome import Outcome
 from trimtab.sim.simulation import Stopped
@@ -39,7 +39,7 @@ def entrants(scenario: Scenario, names: Sequence[str]) -> list[Entrant]:
     found: list[Entrant] = []
     folders: dict[str, Path] = {}
     for name in names:
-        decision, rest = _split(scenario, name)
+        decision, rest = registry.who(name, scenario.decision)
         team = build_team(scenario, decision, rest)
         label = name
         if rest.endswith(".py"):
@@ -59,20 +59,6 @@ def entrants(scenario: Scenario, names: Sequence[str]) -> list[Entrant]:
     if not found:
         raise TrimtabError("policies: none given, must be at least one")
     return found
-
-
-def _split(scenario: Scenario, name: str) -> tuple[str, str]:
-    """The decision that a policy takes, and its name, file or folder; a trained one says itself what it decides."""
-    decision, slash, rest = name.partition("/")
-    prefixed = bool(slash) and decision in registry.BUILT_IN
-    for where in (name, rest) if prefixed else (name,):
-        folder = registry.folder_of(where)
-        if folder is not None:
-            decides = trained.describe(folder).decision
-            return decides if decides in (*decisions_of(scenario), "select") else scenario.decision, where
-    if name.endswith(".py") or not prefixed:
-        return scenario.decision, name
-    return decision, rest
 
 
 class Workloads:

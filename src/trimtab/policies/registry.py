@@ -95,6 +95,21 @@ def folder_of(name: str) -> Path | None:
     return Path(name) if trained.is_trained(Path(name)) else None
 
 
+def who(name: str, decision: str) -> tuple[str, str]:
+    """Decision and name of what ``--policies`` says, where the scenario's own decision is ``decision``.
+
+    A trained selector decides above the scenario's own decision, whatever that is.
+    """
+    prefix, slash, rest = name.partition("/")
+    prefixed = bool(slash) and prefix in BUILT_IN
+    folder = folder_of(name)
+    if folder is not None:
+        return ("select" if trained.describe(folder).decision == "select" else decision), name
+    if prefixed and not name.endswith(".py"):
+        return prefix, rest
+    return decision, name
+
+
 def load(decision: str, name: str, parameters: dict[str, Any] | None = None, scenario: str | None = None) -> Any:
     """The policy ``name`` of a decision: built in, an entry point, a ``.py`` file, or the folder of a trained one.
 
