@@ -20,6 +20,7 @@ from tests.tiny import BUDGET, SHORT, TRAIN, WHOLE
 from trimtab import whole
 from trimtab.learn.checkpoint import Checkpoints
 from trimtab.learn.lock import locked
+from trimtab.learn.recipe import RECIPES
 from trimtab.policies import registry, trained
 from trimtab.scenario.digest import digest
 from trimtab.scenario.load import load_scenario
@@ -155,10 +156,11 @@ def test_killed_and_resumed_is_as_if_unbroken(unbroken: Path, tmp_path: Path) ->
     assert [name for name in files(out) if name.startswith(".") or name.endswith(".part")] == []
 
 
-def test_interrupted_and_resumed_is_as_if_unbroken(unbroken: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_and_resumed_is_as_if_unbroken(number: int, unbroken: Path, tmp_path: Path) -> None:
     """The generation in hand comes to its end, and a checkpoint is written although none is due."""
     seldom = ["--checkpoint-every", "3600"]
-    done = run(tmp_path, f"tiny.SIGNALS[7] = {int(signal.SIGINT)}", *ARGUMENTS, "--out", "o", *seldom)
+    done = run(tmp_path, f"tiny.SIGNALS[7] = {int(number)}", *ARGUMENTS, "--out", "o", *seldom)
     assert done.returncode == 130, done.stderr
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
@@ -238,6 +240,12 @@ def test_resuming_something_else(arguments: list[str], line: str, begun: Path) -
     complaint = trimtab(*TRAIN, *arguments, "--out", "o", "--resume", folder=begun).complaint
     assert complaint == f"out = 'o' holds a training with {line}"
     assert files(begun) == before
+
+
+def test_resuming_another_policy(begun: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(RECIPES, ("place", "other", "best"), "tests.tiny:recipe")
+    complaint = trimtab(*TRAIN, "--policy", "other", "--out", "o", "--resume", folder=begun).complaint
+    assert complaint == "out = 'o' holds a training with policy = 'tiny', must be the same to resume, not 'other'"
 
 
 def test_resuming_another_scenario(begun: Path) -> None:

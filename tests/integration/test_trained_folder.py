@@ -8,6 +8,8 @@ import os
 import pickle
 import shutil
 import struct
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -258,3 +260,12 @@ def test_a_fixed_name_is_not_a_folder(folder: Path) -> None:
 def test_a_policy_for_another_decision(folder: Path) -> None:
     complaint = trimtab("compare", "aset-full-edge", "--policies", "good", folder=folder.parent).complaint
     assert complaint == "policy = 'good' takes place decisions, the decision here is route"
+
+
+def test_using_one_needs_no_library_of_training(folder: Path) -> None:
+    check = "import atexit, sys; atexit.register(lambda: print(sorted({'torch', 'tensorboard'} & sys.modules.keys())))"
+    done = subprocess.run(
+        [sys.executable, "-c", tiny.code(check), *QUICK[:4], "--policies", "good", "--out", "o"], cwd=folder.parent,
+        env=tiny.environment(), text=True, capture_output=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.splitlines()[-1] == "[]"
