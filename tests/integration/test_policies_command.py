@@ -46,6 +46,7 @@ def test_showing_rules(tmp_path: Path) -> None:
     assert "place/power-of-two, a rule" in both
     assert "route/power-of-two, a rule" in both
     assert "place/" not in show(tmp_path, "route/power-of-two")
+    assert "select/best-static, an oracle that knows the future" in show(tmp_path, "best-static")
     assert "Not trained yet: trimtab train SCENARIO --policy place/tiny makes one." in show(tmp_path, "tiny")
 
 

@@ -22,6 +22,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("compare", "trimtab.cli.compare"),
     ("frontier", "trimtab.cli.frontier"),
     ("train", "trimtab.cli.train"),
+    ("reproduce", "trimtab.cli.reproduce"),
     ("policies", "trimtab.cli.policies"),
     ("scenarios", "trimtab.cli.scenarios"),
     ("validate", "trimtab.cli.validate"),

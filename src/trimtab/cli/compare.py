@@ -48,7 +48,7 @@ def command(
     ] = False,
     oracles: Annotated[
         bool,
-        typer.Option("--oracles", help="Also run clairvoyants, marked as such; there are none in this release."),
+        typer.Option("--oracles", help="Also run selectors that know the future, marked as such."),
     ] = False,
 ) -> None:
     """Compare policies on one scenario, paired by seed."""
@@ -56,7 +56,7 @@ def command(
 
     wanted_seeds, wanted_jobs, named = parse_seeds(seeds), parse_jobs(jobs), parse_policies(policies)
     loaded = load(scenario, overrides, workload, whole)
-    names = named if named is not None else every_policy(loaded, oracles)
+    names = every_policy(loaded, named, oracles)
     experiment = Experiment(loaded, entrants(loaded, names), wanted_seeds, wanted_jobs)
     with output(out, json, loaded.name) as folder:
         outcomes = run_all(experiment, rows=folder is not None)
@@ -77,12 +77,19 @@ def load(name: str, overrides: list[str] | None, workload: str | None, whole: bo
     return with_trace(loaded, workload, whole)
 
 
-def every_policy(scenario: Scenario, oracles: bool) -> list[str]:
-    """Every policy of the scenario's decision."""
+def every_policy(scenario: Scenario, named: list[str] | None, oracles: bool) -> list[str]:
+    """Those that were named, else every policy of the scenario's decision and selectors over it; then oracles."""
     from trimtab.policies import registry
+    from trimtab.policies.select.contract import CANDIDATES
 
-    del oracles  # there are no clairvoyants among the policies yet
-    return list(registry.names(scenario.decision))
+    selectable = scenario.decision in CANDIDATES
+    names = named
+    if names is None:
+        names = list(registry.names(scenario.decision, scenario.name))
+        names += registry.selectors(scenario.name) if selectable else []
+    if oracles and not selectable:
+        raise TrimtabError(f"--oracles: there are none for {scenario.decision}, only for: {', '.join(CANDIDATES)}")
+    return names + [each for each in registry.oracles() if each not in names] if oracles else names
 
 
 def run_all(experiment: Experiment, rows: bool) -> list[Outcome]:
@@ -113,7 +120,8 @@ def finish(experiment: Experiment, outcomes: list[Outcome], folder: Path | None,
     scenario = experiment.scenario
     labels = [entrant.label for entrant in experiment.entrants]
     baseline = scenario.baseline if scenario.baseline in labels else labels[0]
-    summary = summarise(scenario.name, scenario.decision, baseline, outcomes)
+    oracles = frozenset(entrant.label for entrant in experiment.entrants if entrant.oracle)
+    summary = summarise(scenario.name, scenario.decision, baseline, outcomes, oracles)
     notes = [*experiment.workloads.notes[experiment.seeds[0]], *summary.get("notes", [])]
     if notes:
         summary["notes"] = notes

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from trimtab.control.run import Team, build_team, run
+from trimtab.control.run import Team, build_team, decisions_of, run
 from trimtab.errors import TrimtabError
-from trimtab.policies import registry
+from trimtab.policies import registry, trained
 from trimtab.scenario.model import Scenario
 from trimtab.sim.outcome import Outcome
 from trimtab.sim.simulation import Stopped
@@ -33,13 +33,18 @@ class Entrant:
     team: Team
     knob: float | None = None
 
+    @property
+    def oracle(self) -> bool:
+        """Whether it knows the future."""
+        return self.team["select"] is not None and bool(getattr(self.team["select"].selector, "oracle", False))
+
 
 def entrants(scenario: Scenario, names: Sequence[str]) -> list[Entrant]:
     """Load every policy before anything runs, so that a mistake costs no time."""
     found: list[Entrant] = []
     folders: dict[str, Path] = {}
     for name in names:
-        decision, rest = registry.who(name, scenario.decision)
+        decision, rest = _split(scenario, name)
         team = build_team(scenario, decision, rest)
         label = name
         if rest.endswith(".py"):
@@ -59,6 +64,18 @@ def entrants(scenario: Scenario, names: Sequence[str]) -> list[Entrant]:
     if not found:
         raise TrimtabError("policies: none given, must be at least one")
     return found
+
+
+def _split(scenario: Scenario, name: str) -> tuple[str, str]:
+    """The decision that a policy takes, and its name, file or folder; a trained one says itself what it decides."""
+    decision, slash, rest = name.partition("/")
+    prefixed = bool(slash) and decision in registry.BUILT_IN
+    for where in (name, rest) if prefixed else (name,):
+        folder = registry.folder_of(where)
+        if folder is not None:
+            decides = trained.describe(folder).decision
+            return decides if decides in (*decisions_of(scenario), "select") else scenario.decision, where
+    return registry.who(name, scenario.decision)
 
 
 class Workloads:
@@ -131,6 +148,7 @@ class Experiment:
 
 def _is_ours(policy: Any) -> bool:
     """Whether a policy comes with Trimtab: an error in it is not for the user to mend."""
+    policy = getattr(policy, "selector", policy)
     return getattr(policy, "function", type(policy)).__module__.startswith("trimtab.")
 
 

@@ -11,8 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from trimtab.control.feed import MetricsFeed
 from trimtab.control.guards import ScaleGuard
+from trimtab.control.selecting import Selection, SelectLoop, build_selection
 from trimtab.control.simulated import SimulatedPlatform
+from trimtab.control.ticks import Ticks, is_hopeless
 from trimtab.errors import TrimtabError
 from trimtab.policies import registry
 from trimtab.scenario.model import Scenario
@@ -26,6 +29,10 @@ from trimtab.workload.table import Workload
 _DEFAULTS = {"place": "least-connections", "route": "load-balancing", "scale": "fixed", "assign": "first-fit"}
 
 
+_DECIDE, _SELECT = 0, 1
+"""Clocks of a run: scale or assign, and select."""
+
+
 @dataclass
 class Team:
     """Who takes which decision in a run."""
@@ -37,7 +44,13 @@ class Team:
 
     def copy(self) -> Team:
         """The same policies, those that keep state of their own copied: runs must not share it."""
-        return Team({name: copy.copy(each) if name == "assign" else each for name, each in self.policies.items()})
+        return Team({name: _own(name, each) for name, each in self.policies.items()})
+
+
+def _own(decision: str, policy: Any) -> Any:
+    if isinstance(policy, Selection):
+        return policy.copy()
+    return copy.copy(policy) if decision == "assign" else policy
 
 
 def decisions_of(scenario: Scenario) -> tuple[str, ...]:
@@ -56,6 +69,11 @@ def decisions_of(scenario: Scenario) -> tuple[str, ...]:
 
 def build_team(scenario: Scenario, decision: str, name: str, parameters: dict[str, Any] | None = None) -> Team:
     """The policy that is judged, and those that take the other decisions of the scenario."""
+    if decision == "select":
+        selection = build_selection(scenario, name, parameters)
+        team = build_team(scenario, scenario.decision, selection.situation.fallback)
+        team.policies["select"] = selection
+        return team
     team = Team()
     needed = decisions_of(scenario)
     if decision not in needed:
@@ -80,19 +98,21 @@ def run(
     """Run one policy on one seed to the end of every request."""
     began = time.perf_counter()
     simulation = Simulation(scenario, workload, seed, place=team["place"], route=team["route"], stop=stop)
-    driver = _Driver(scenario, simulation, team, seed)
+    driver = Driver(scenario, simulation, team, seed)
     baseline = driver.warm_up(workload.warm_up)
     driver.finish()
     wall = time.perf_counter() - began
     outcome = collect(simulation, label, baseline, wall)
     outcome.notes.extend(driver.notes())
     outcome.meters.update(driver.meters())
+    if driver.select is not None:
+        outcome.bands.extend(driver.select.bands)
     if driver.thoughts:
         return replace(outcome, decisions=driver.thoughts, decision_seconds=driver.thinking)
     return replace(outcome, decision_seconds=decision_seconds(simulation) * outcome.decisions)
 
 
-class _Driver:
+class Driver:
     """Takes the decisions that are made outside the engine, each at its own time."""
 
     def __init__(self, scenario: Scenario, simulation: Simulation, team: Team, seed: int) -> None:
@@ -103,8 +123,7 @@ class _Driver:
         self.thinking, self.thoughts = 0.0, 0
         self._states: list[Any] = [None] * len(simulation.deployed)
         control = scenario.control
-        self._delay = control.metrics_delay
-        self._pending: list[tuple[float, list[Any]]] = []
+        self._feed = MetricsFeed(self.platform, control.metrics_delay)
         if self.scale is not None:
             self.guard = ScaleGuard(
                 self.scale, control.minimum, control.maximum, control.cpu_minimum, control.cpu_maximum
@@ -115,38 +134,31 @@ class _Driver:
             self.period = control.interval
         else:
             self.period = math.inf
+        self.select = SelectLoop(team["select"], simulation, seed) if team["select"] is not None else None
+        self._ticks = Ticks(simulation, self.period, self.select.period if self.select is not None else math.inf)
 
     def warm_up(self, until: float) -> dict[str, float]:
         """Run through the warm-up; returns the meters at its end, to be taken off."""
         if until > 0.0:
-            self._drive(until)
+            self.drive(until)
         return readings(self.simulation) if until > 0.0 else {}
 
     def finish(self) -> None:
         """Run until every request has ended."""
-        self._drive(math.inf)
+        self.drive(math.inf)
         self.simulation.finish()
 
-    def _drive(self, until: float) -> None:
+    def drive(self, until: float) -> None:
+        """Run until a time, the end, or a placement or routing that is asked outside."""
         simulation = self.simulation
         while not simulation.ended and simulation.now < until:
-            if math.isinf(self.period):
-                simulation.advance(until)
-                if math.isinf(until):
-                    return
-                continue
-            tick = (math.floor(simulation.now / self.period + 1e-9) + 1) * self.period
-            if simulation.advance(min(tick, until)) or simulation.now < tick - 1e-9:
-                continue
-            self._decide()
-            if self._nothing_left():
+            ticks = self._ticks.run(until)
+            if _DECIDE in ticks:
+                self._decide()
+            if _SELECT in ticks and self.select is not None:
+                self._select(self.select)
+            if simulation.asks or (not ticks and math.isinf(until)) or is_hopeless(simulation):
                 return
-
-    def _nothing_left(self) -> bool:
-        """Guard against a run that cannot end: requests wait for capacity that no policy ever starts."""
-        world = self.simulation.core.world[0]
-        idle_for = self.simulation.now - max(float(world["last_end"]), self.simulation.workload.duration)
-        return idle_for > 100_000.0
 
     def _decide(self) -> None:
         began = time.perf_counter()
@@ -157,17 +169,15 @@ class _Driver:
         self.thinking += time.perf_counter() - began
         self.thoughts += 1
 
+    def _select(self, loop: SelectLoop) -> None:
+        began = time.perf_counter()
+        if loop.tick():
+            self.thinking += time.perf_counter() - began
+            self.thoughts += 1
+
     def _scale(self) -> None:
         now = self.simulation.now
-        seen = self.platform.observe()
-        if self._delay > 0.0:
-            self._pending.append((now, seen))
-            ready = [each for each in self._pending if each[0] <= now - self._delay]
-            if not ready:
-                return
-            seen = ready[-1][1]
-            self._pending = [each for each in self._pending if each[0] >= ready[-1][0]]
-        for index, metrics in enumerate(seen):
+        for index, metrics in enumerate(self._feed.observe(now) or ()):
             desired, self._states[index] = self.guard.decide(metrics, self._states[index], now)
             self.changes += self.platform.act(index, desired)
 
@@ -198,6 +208,8 @@ class _Driver:
         found = []
         if self.scale is not None:
             found += [f"guard: {reason}, {count} times" for reason, count in sorted(self.guard.events.items())]
+        if self.select is not None:
+            found += self.select.notes()
         if self.refused:
             found.append(f"{self.refused} assignments were not feasible and were not carried out")
         waiting = int((self.simulation.core.results["status"] == records.PENDING).sum())

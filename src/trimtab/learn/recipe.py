@@ -60,7 +60,11 @@ class Recipe(Protocol):
         """Scenarios with their hashes and the workload seeds that training uses, for ``policy.json``."""
 
 
-RECIPES: dict[tuple[str, str, str], str] = {}
+RECIPES: dict[tuple[str, str, str], str] = {
+    ("select", "aset", "paper"): "trimtab.learn.aset:paper",
+    ("select", "aset", "paper-failures"): "trimtab.learn.aset:failures",
+    ("select", "aset", "best"): "trimtab.learn.aset_best:best",
+}
 """(decision, policy, recipe) → "module:attribute" of a recipe."""
 
 TRAINING_SEEDS = 1_000_000

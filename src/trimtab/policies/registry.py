@@ -16,6 +16,7 @@ from trimtab.policies.trained import Trained
 
 _PLACE, _ROUTE = "trimtab.policies.place", "trimtab.policies.route"
 _SCALE, _ASSIGN = "trimtab.policies.scale", "trimtab.policies.assign"
+_SELECT = "trimtab.policies.select"
 
 BUILT_IN: dict[str, dict[str, str]] = {
     "place": {
@@ -66,16 +67,28 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "least-loaded": f"{_ASSIGN}.least_loaded:LeastLoaded",
         "cheap-fit": f"{_ASSIGN}.cheap_fit:CheapFit",
     },
-    "select": {},
+    "select": {
+        "mab": f"{_SELECT}.mab:Bandit",
+        "random": f"{_SELECT}.random_switch:RandomSwitch",
+        "round-robin": f"{_SELECT}.round_robin:RoundRobin",
+    },
 }  # fmt: skip
 """Decision → name → "module:attribute"."""
+
+ORACLES: dict[str, dict[str, str]] = {
+    "select": {
+        "best-static": f"{_SELECT}.best_static:BestStatic",
+        "clairvoyant": f"{_SELECT}.clairvoyant:Clairvoyant",
+    },
+}
+"""Policies that know the future, in the same form: bounds to compare with, never to be used."""
 
 LEARNED: dict[str, dict[str, str]] = {
     "place": {},
     "route": {},
     "scale": {},
     "assign": {},
-    "select": {},
+    "select": {"aset": f"{_SELECT}.aset"},
 }
 """Decision → name → module of a policy whose weights were trained. Its function ``build(trained, parameters)``
 checks a trained policy's features and weights and makes the policy of it."""
@@ -83,9 +96,46 @@ checks a trained policy's features and weights and makes the policy of it."""
 _GROUP = "trimtab.policies"
 
 
-def names(decision: str) -> tuple[str, ...]:
-    """Names of the built-in policies of a decision, in the order of the documentation."""
-    return (*BUILT_IN[decision], *(name for name in LEARNED[decision] if trained.shipped(decision, name)))
+def names(decision: str, scenario: str | None = None) -> tuple[str, ...]:
+    """Names of the built-in policies of a decision, in the order of the documentation.
+
+    With a scenario, trained ones are listed only where there is one for it.
+    """
+    return (*BUILT_IN[decision], *(name for name in LEARNED[decision] if trained.ships(decision, name, scenario)))
+
+
+def selectors(scenario: str) -> list[str]:
+    """Selectors as ``--policies`` takes them: with their decision where another decision has the name too."""
+    return [f"select/{name}" if _elsewhere(name) else name for name in names("select", scenario)]
+
+
+def oracles() -> list[str]:
+    """Selectors that know the future, as ``--policies`` takes them."""
+    return list(ORACLES["select"])
+
+
+def _elsewhere(name: str) -> bool:
+    return any(name in BUILT_IN[each] or name in LEARNED[each] for each in BUILT_IN if each != "select")
+
+
+def who(name: str, decision: str) -> tuple[str, str]:
+    """Decision and name of what ``--policies`` says, where the scenario's own decision is ``decision``."""
+    if name.endswith(".py"):
+        return ("select" if _chooses(Path(name)) else decision), name
+    prefix, _, rest = name.partition("/")
+    if prefix in BUILT_IN:
+        return prefix, rest
+    selects = name in BUILT_IN["select"] or name in LEARNED["select"] or name in ORACLES["select"]
+    return ("select" if selects and not _elsewhere(name) else decision), name
+
+
+def _chooses(path: Path) -> bool:
+    """Whether a Python file defines a selector; it is read, not run."""
+    try:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+    except (OSError, SyntaxError, ValueError):
+        return False
+    return any(isinstance(node, ast.FunctionDef) and node.name == "choose" for node in ast.walk(tree))
 
 
 def folder_of(name: str) -> Path | None:
@@ -93,21 +143,6 @@ def folder_of(name: str) -> Path | None:
     if any(name in names(decision) for decision in BUILT_IN):
         return None
     return Path(name) if trained.is_trained(Path(name)) else None
-
-
-def who(name: str, decision: str) -> tuple[str, str]:
-    """Decision and name of what ``--policies`` says, where the scenario's own decision is ``decision``.
-
-    A trained selector decides above the scenario's own decision, whatever that is.
-    """
-    prefix, slash, rest = name.partition("/")
-    prefixed = bool(slash) and prefix in BUILT_IN
-    folder = folder_of(name)
-    if folder is not None:
-        return ("select" if trained.describe(folder).decision == "select" else decision), name
-    if prefixed and not name.endswith(".py"):
-        return prefix, rest
-    return decision, name
 
 
 def load(decision: str, name: str, parameters: dict[str, Any] | None = None, scenario: str | None = None) -> Any:
@@ -130,7 +165,7 @@ def load(decision: str, name: str, parameters: dict[str, Any] | None = None, sce
     own = entry_points_of(decision)
     if name in own and name in BUILT_IN[decision]:
         raise TrimtabError(f"policy = {name!r} of {own[name]!r} is the name of a built-in one, must differ")
-    where = BUILT_IN[decision].get(name) or own.get(name)
+    where = BUILT_IN[decision].get(name) or ORACLES.get(decision, {}).get(name) or own.get(name)
     if where is None:
         if Path(name).name != name or _is_folder(name):
             files = f"{trained.DESCRIPTION} and {trained.WEIGHTS}"
@@ -211,7 +246,9 @@ def entry_points_of(decision: str) -> dict[str, str]:
 
 
 def _checked(decision: str, policy: Any, name: str) -> Any:
-    kind = getattr(policy, "decision", None) or ("scale" if hasattr(policy, "decide") else "assign")
+    kind = getattr(policy, "decision", None)
+    if kind is None:
+        kind = "scale" if hasattr(policy, "decide") else "select" if hasattr(policy, "choose") else "assign"
     if kind != decision:
         raise TrimtabError(f"policy = {name!r} takes {kind} decisions, the decision here is {decision}")
     return policy
@@ -239,13 +276,13 @@ def _from_file(path: Path) -> Any:
 
 def _is_policy(value: Any, module: str) -> bool:
     if isinstance(value, type):
-        return value.__module__ == module and (hasattr(value, "decide") or hasattr(value, "plan"))
+        return value.__module__ == module and any(hasattr(value, verb) for verb in ("decide", "plan", "choose"))
     return hasattr(value, "compiled") and getattr(value.function, "__module__", "") == module
 
 
 def describe(decision: str, name: str) -> str:
     """One line on a built-in policy: the first sentence of its module, read without importing it."""
-    module = (BUILT_IN[decision] | LEARNED[decision])[name].partition(":")[0]
+    module = (BUILT_IN[decision] | LEARNED[decision] | ORACLES.get(decision, {}))[name].partition(":")[0]
     spec = importlib.util.find_spec(module)
     assert spec is not None and spec.origin is not None
     text = ast.get_docstring(ast.parse(Path(spec.origin).read_text(encoding="utf-8"))) or ""

@@ -106,6 +106,17 @@ def shipped(decision: str, policy: str, scenario: str | None = None) -> Path | N
     return None
 
 
+def ships(decision: str, policy: str, scenario: str | None = None) -> bool:
+    """Whether a policy comes with Trimtab, trained for this scenario; without one, for any."""
+    if scenario is not None:
+        return shipped(decision, policy, scenario) is not None
+    return any(is_trained(each) for each in (SHIPPED / decision).glob(f"{policy}*") if _kind(each) == policy)
+
+
+def _kind(folder: Path) -> str:
+    return folder.name.partition("@")[0]
+
+
 def load(folder: Path) -> Trained:
     """Read and check a trained policy; every mistake is one line."""
     description, content = describe(folder), _read(folder / WEIGHTS)

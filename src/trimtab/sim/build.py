@@ -292,6 +292,7 @@ def build_world(scenario: Scenario, workload: Workload, hosts: Records, function
     row["hybrid_bins"], row["hybrid_width"] = max(1, int(keep.range / _IDLE_BIN)), _IDLE_BIN
     row["hybrid_head"], row["hybrid_tail"], row["hybrid_margin"] = keep.head, keep.tail, keep.margin
     row["next_sample"] = math.inf
+    row["asked"] = row["asked_stream"] = records.NONE
     return world
 
 

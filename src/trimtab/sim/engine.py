@@ -25,6 +25,7 @@ from trimtab.sim.lists import unqueue_from_function
 from trimtab.sim.meters import record_sample
 from trimtab.sim.placing import choose_host
 from trimtab.sim.records import (
+    ASK,
     AT_END,
     AT_TIME,
     BAD_DECISION,
@@ -32,6 +33,7 @@ from trimtab.sim.records import (
     BY_HOST,
     COMPLETED,
     CREATING,
+    DECISION,
     INIT_OFF_CPU,
     INITIALISING,
     MIGRATING,
@@ -61,13 +63,15 @@ from trimtab.sim.routing import end_stream, route_stream, send_query
 from trimtab.sim.tasks import host_awake, task_arrived
 
 _NONE, _ON = NONE, ON
-_AT_TIME, _AT_END, _NEEDS_ROOM, _OUT_OF_BUDGET, _BAD = (
+_AT_TIME, _AT_END, _NEEDS_ROOM, _OUT_OF_BUDGET, _BAD, _DECISION = (
     AT_TIME,
     AT_END,
     NEEDS_ROOM,
     OUT_OF_BUDGET,
     BAD_DECISION,
+    DECISION,
 )
+_ASK = ASK
 _BY_HOST, _BY_CLUSTER = BY_HOST, BY_CLUSTER
 _COMPLETED, _REJECTED = COMPLETED, REJECTED
 _CREATING, _INITIALISING, _INIT_OFF_CPU, _OFF_CPU = CREATING, INITIALISING, INIT_OFF_CPU, OFF_CPU
@@ -83,12 +87,14 @@ ROOM = 512
 def deliver(core, mind, choose, slot):
     """A request reaches the platform: place it, queue it at its function, or let it wait for a plan.
 
-    Returns below NONE when the policy's answer was bad.
+    Returns below NONE when the policy's answer was bad, or when it is to be asked again.
     """
     world = core.world[0]
     request = core.active[slot]
     if world.dispatch == _BY_HOST:
         host = choose_host(core, mind, choose, slot)
+        if host == _ASK:
+            world.asked = slot
         if host < _NONE:
             return host
         if host == _NONE:
@@ -145,14 +151,14 @@ def retry_blocked(core, mind, choose):
 
 
 @kernel
-def arrive(core, columns, mind, choose):
-    """The next request of the workload arrives."""
+def arrive(core, columns):
+    """The next request of the workload arrives; returns its slot, NONE for a query, which is on its way."""
     world = core.world[0]
     identity = world.next_request
     world.next_request = identity + 1
     if len(columns.stream) > 0 and columns.stream[identity] != _NONE:
         send_query(core, columns, identity)
-        return 0
+        return _NONE
     function_index = columns.function[identity]
     if world.hybrid == 1:
         learn_idle_time(core, columns.idle_times, function_index)
@@ -161,7 +167,7 @@ def arrive(core, columns, mind, choose):
     core.active[slot].deadline = world.now + function.deadline
     off_cpu = columns.off_cpu[identity] if len(columns.off_cpu) > 0 else function.off_cpu
     enter_function_record(core, slot, function_index, columns.work[identity], off_cpu)
-    return deliver(core, mind, choose, slot)
+    return slot
 
 
 @kernel
@@ -224,8 +230,11 @@ def prewarm(core, function_index, stamp):
 
 
 @kernel
-def handle(core, columns, mind, choose, kind, index, stamp):
-    """One event of the queue; stale ones are recognised by their stamp and ignored."""
+def handle(core, columns, kind, index, stamp):
+    """One event of the queue; stale ones are recognised by their stamp and ignored.
+
+    Returns the slot of a request that is to be delivered, NONE if there is none.
+    """
     if kind == _CPU_DONE:
         if core.hosts[index].stamp == stamp:
             cpu_done(core, index)
@@ -234,7 +243,7 @@ def handle(core, columns, mind, choose, kind, index, stamp):
             delay_done(core, index)
     elif kind == _DELIVERY:
         if core.active[index].stamp == stamp:
-            return deliver(core, mind, choose, index)
+            return index
     elif kind == _BATCH_DONE:
         if core.instances[index].stamp == stamp:
             finish_batch(core, index)
@@ -245,7 +254,7 @@ def handle(core, columns, mind, choose, kind, index, stamp):
             host_awake(core, index)
     elif kind == _PREWARM:
         prewarm(core, index, stamp)
-    return 0
+    return _NONE
 
 
 @kernel
@@ -263,11 +272,13 @@ def has_places(core):
 
 @entry
 def advance(core, columns, mind, choose, router, route, fault_random, until, budget):
-    """Run until a time, the end, or something the caller has to see to; returns the reason.
+    """Run until a time, the end, a decision, or something the caller has to see to; returns the reason.
 
-    At equal times faults come first, then events of the queue, then timers, then streams, then arrivals.
+    At equal times faults come first, then events of the queue, then timers, then streams, then arrivals. A
+    request whose placement was asked for outside is delivered before anything else happens.
     """
     world = core.world[0]
+    slot = world.asked
     while True:
         if not has_places(core):
             return _NEEDS_ROOM
@@ -276,34 +287,41 @@ def advance(core, columns, mind, choose, router, route, fault_random, until, bud
         if budget == 0:
             return _OUT_OF_BUDGET
         budget -= 1
-        fault = columns.faults[world.next_fault].time if world.next_fault < world.faults else math.inf
-        event = core.heap[0].time if world.heap_size > 0 else math.inf
-        timer = core.timers[0].time if world.timers > 0 else math.inf
-        stream = columns.streams[world.next_stream].arrival if world.next_stream < world.streams else math.inf
-        arrival = columns.arrival[world.next_request] if world.next_request < world.requests else math.inf
-        time = min(min(min(fault, event), min(stream, arrival)), timer)
-        if world.next_sample < time and world.next_sample <= until and min(time, until) < math.inf:
-            world.now = world.next_sample
-            record_sample(core, columns)
-            continue
-        if time > until or time == math.inf:
-            world.now = max(until, world.now) if until < math.inf else world.now
-            return _AT_TIME
-        world.now = time
         outcome = 0
-        if fault == time:
-            apply_fault(core, columns, fault_random)
-        elif event == time:
-            first = core.heap[0]
-            kind, index, stamp = event_kind(first.order), first.index, first.stamp
-            pop(core.world, core.heap)
-            outcome = handle(core, columns, mind, choose, kind, index, stamp)
-        elif timer == time:
-            ring(core)
-        elif stream == time:
-            outcome = route_stream(core, columns, router, route)
-        else:
-            outcome = arrive(core, columns, mind, choose)
+        if slot == _NONE:
+            fault = columns.faults[world.next_fault].time if world.next_fault < world.faults else math.inf
+            event = core.heap[0].time if world.heap_size > 0 else math.inf
+            timer = core.timers[0].time if world.timers > 0 else math.inf
+            stream = columns.streams[world.next_stream].arrival if world.next_stream < world.streams else math.inf
+            arrival = columns.arrival[world.next_request] if world.next_request < world.requests else math.inf
+            time = min(min(min(fault, event), min(stream, arrival)), timer)
+            if world.next_sample < time and world.next_sample <= until and min(time, until) < math.inf:
+                world.now = world.next_sample
+                record_sample(core, columns)
+                continue
+            if time > until or time == math.inf:
+                world.now = max(until, world.now) if until < math.inf else world.now
+                return _AT_TIME
+            world.now = time
+            if fault == time:
+                apply_fault(core, columns, fault_random)
+            elif event == time:
+                first = core.heap[0]
+                kind, index, stamp = event_kind(first.order), first.index, first.stamp
+                pop(core.world, core.heap)
+                slot = handle(core, columns, kind, index, stamp)
+            elif timer == time:
+                ring(core)
+            elif stream == time:
+                outcome = route_stream(core, columns, router, route)
+            else:
+                slot = arrive(core, columns)
+        if slot != _NONE:
+            world.asked = _NONE
+            outcome = deliver(core, mind, choose, slot)
+            slot = _NONE
+        if outcome == _ASK and (world.asked != _NONE or world.asked_stream != _NONE):
+            return _DECISION
         if world.blocked > 0 and world.freed == 1:
             outcome = min(outcome, retry_blocked(core, mind, choose))
         if outcome < _NONE:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from trimtab.sim.instances import has_room
 from trimtab.sim.kernel import kernel
-from trimtab.sim.records import BY_HOST, NONE, ON
+from trimtab.sim.records import ASK, BY_HOST, NONE, ON
 
-_NONE, _ON, _BY_HOST = NONE, ON, BY_HOST
+_NONE, _ON, _BY_HOST, _ASK = NONE, ON, BY_HOST, ASK
 
 
 @kernel
@@ -27,11 +27,13 @@ def is_feasible(world, host, request, site):
 def choose_host(core, mind, choose, slot):
     """Ask the policy; NONE means that no host will do, below that the policy's answer was bad."""
     world = core.world[0]
-    world.decisions += 1
     choice = choose(
         core.world, core.active, slot, core.hosts, core.functions, core.pools, core.dirty, mind.memory, mind.weights,
         mind.random, mind.scores, mind.tree, mind.running,
     )  # fmt: skip
+    if choice == _ASK:
+        return choice
+    world.decisions += 1
     if choice < 0:
         return choice
     request = core.active[slot]

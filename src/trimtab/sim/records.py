@@ -21,7 +21,9 @@ BY_HOST, BY_CLUSTER, BY_INTERVAL = 0, 1, 2
 # Result.status
 COMPLETED, FAILED, REJECTED, PENDING = 0, 1, 2, 3
 # why advance() returned
-AT_TIME, AT_END, NEEDS_ROOM, OUT_OF_BUDGET, BAD_DECISION = 0, 1, 2, 3, 4
+AT_TIME, AT_END, NEEDS_ROOM, OUT_OF_BUDGET, BAD_DECISION, DECISION = 0, 1, 2, 3, 4, 5
+ASK = -4
+"""A place or route policy's answer for: the decision is taken outside, ask again when the run goes on."""
 # Fault kinds
 HOST_DOWN, HOST_BACK, INSTANCE_CRASH, METRICS_STALE, METRICS_BACK, SITE_CUT, SITE_BACK = range(7)
 
@@ -44,7 +46,7 @@ WORLD = _dtype(
     bad_host=_L, bad_route=_I, demand=_F,
     tree_ready=_I, tree_size=_L, dirty_count=_L, access=_F, seed=_L, hybrid_bins=_I,
     hybrid_width=_F, hybrid_head=_F, hybrid_tail=_F, hybrid_margin=_F, keep_alive=_F, last_end=_F,
-    cut_mask=_L, freed=_I,
+    cut_mask=_L, freed=_I, asked=_I, asked_stream=_I,
 )  # fmt: skip
 
 HOST = _dtype(

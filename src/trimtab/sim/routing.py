@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from trimtab.sim.heap import DELIVERY, STREAM_ENDS, push
 from trimtab.sim.kernel import kernel, routine
-from trimtab.sim.records import FAILED, IN_TRANSIT, NONE, REJECTED
+from trimtab.sim.records import ASK, FAILED, IN_TRANSIT, NONE, REJECTED
 from trimtab.sim.requests import abandon, begin_request, enter_function_record
 
 _NONE, _DELIVERY, _STREAM_ENDS, _IN_TRANSIT = NONE, DELIVERY, STREAM_ENDS, IN_TRANSIT
-_REJECTED, _FAILED = REJECTED, FAILED
+_REJECTED, _FAILED, _ASK = REJECTED, FAILED, ASK
 
 
 @routine
@@ -43,13 +43,15 @@ def look_at_workers(core, columns, stream):
 
 @routine
 def route_stream(core, columns, mind, route):
-    """A stream arrives: bind it to a worker for its life, or reject it; -2 reports a bad answer."""
+    """A stream arrives: bind it to a worker for its life, or reject it; -2 and -3 report a bad answer.
+
+    ASK leaves it where it is, the next to arrive; when it is asked for again it is not counted again.
+    """
     world = core.world[0]
     index = world.next_stream
-    world.next_stream = index + 1
     stream = columns.streams[index]
-    look_at_workers(core, columns, stream)
-    world.decisions += 1
+    if world.asked_stream == _NONE:
+        look_at_workers(core, columns, stream)
     choice = route(
         core.world,
         columns.streams,
@@ -60,6 +62,11 @@ def route_stream(core, columns, mind, route):
         mind.random,
         mind.scores,
     )
+    world.asked_stream = index if choice == _ASK else _NONE
+    if choice == _ASK:
+        return choice
+    world.next_stream = index + 1
+    world.decisions += 1
     stream.worker = _NONE
     world.bad_route = 1 if choice < _NONE else 0
     if choice < 0:

@@ -127,8 +127,14 @@ class Simulation:
         world = self.core.world[0]
         return bool(world["next_request"] >= world["requests"] and world["inflight"] == 0)
 
+    @property
+    def asks(self) -> bool:
+        """Whether a placement or a routing is to be decided outside before the run can go on."""
+        world = self.core.world[0]
+        return bool(world["asked"] != records.NONE or world["asked_stream"] != records.NONE)
+
     def advance(self, until: float = math.inf) -> bool:
-        """Run until a time or the end; returns whether every request has ended."""
+        """Run until a time, a decision that is taken outside, or the end; returns whether every request has ended."""
         while True:
             reason = self._advance(
                 self.core, self.columns, self.mind, self._choose, self.route_mind, self._route, self._fault_random,
@@ -140,6 +146,8 @@ class Simulation:
                 return True
             if reason == records.AT_TIME:
                 return math.isinf(until)  # with nothing left to happen, what still waits has failed
+            if reason == records.DECISION:
+                return False
             if reason == records.NEEDS_ROOM:
                 self.reserve(0)
             elif reason == records.BAD_DECISION:
@@ -152,6 +160,8 @@ class Simulation:
         value, host = int(world["bad_value"]), int(world["bad_host"])
         who = self.route if world["bad_route"] else self.place
         name = getattr(who, "name", "?")
+        if value == records.ASK:
+            return TrimtabError(f"policy {name!r} asks outside, only placements with dispatch 'host' and routings can")
         if value == -2:
             return TrimtabError(f"policy {name!r} returned NaN for candidate {host}, must be a number")
         return TrimtabError(f"policy {name!r} returned {host}, must be the index of a feasible candidate")
@@ -208,6 +218,12 @@ class Simulation:
         links = self.columns.links
         delays = np.ascontiguousarray(links["delay"][self.core.hosts["site"]])
         return int(apply_plan(self.core, slots, np.ascontiguousarray(plan, np.int32), delays))
+
+    def addresses(self) -> npt.NDArray[np.int64]:
+        """Address, length and width of each array, for ``batch.advance_many``; good until ``reserve`` moves them."""
+        arrays = (*self.core, *self.columns, *self.mind, *self.route_mind, self._fault_random)
+        words = [(array.ctypes.data, len(array), array.shape[1] if array.ndim == 2 else 0) for array in arrays]
+        return np.array(words, np.int64).ravel()
 
     def finish(self) -> None:
         """After the last request: time goes on to the end of the workload, meters are closed."""

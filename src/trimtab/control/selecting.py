@@ -1,0 +1,130 @@
+"""Selectors in a run: which policies they choose from, and the loop that asks them window by window."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Any
+
+from trimtab.control.select_guard import SelectGuard
+from trimtab.control.windows import STEP, RouteWindows, feature_names
+from trimtab.errors import TrimtabError, unknown
+from trimtab.policies import registry
+from trimtab.policies.select.contract import CANDIDATES, SelectPolicy, Situation
+from trimtab.scenario.model import Scenario
+from trimtab.sim.simulation import Simulation
+
+_SETTINGS = ("candidates", "fallback")
+"""What ``parameters.select`` may hold."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A selector with the policies that it chooses from."""
+
+    selector: SelectPolicy
+    policies: dict[str, Any]
+    situation: Situation
+
+    @property
+    def name(self) -> str:
+        """The selector's."""
+        return self.selector.name
+
+    @property
+    def fallback(self) -> Any:
+        """The policy that decides where the selector cannot."""
+        return self.policies[self.situation.fallback]
+
+    def copy(self) -> Selection:
+        """The same with a selector of its own: runs must not share what it remembers."""
+        return Selection(copy.deepcopy(self.selector), self.policies, self.situation)
+
+
+def build_selection(scenario: Scenario, name: str, parameters: dict[str, Any] | None = None) -> Selection:
+    """A selector over the scenario's decision, with every candidate loaded."""
+    if scenario.decision not in CANDIDATES:
+        raise TrimtabError(
+            f"policy = {name!r} selects among policies of: {', '.join(CANDIDATES)}; "
+            f"this scenario's decision is {scenario.decision!r}"
+        )
+    short = name.removeprefix("select/")
+    given = scenario.parameters.get(f"select/{short}", scenario.parameters.get(short, {})) | (parameters or {})
+    selector = registry.load("select", name, given or None, scenario.name)
+    situation = _situation(scenario, selector)
+    policies = {
+        each: registry.load(scenario.decision, each, scenario.parameters.get(each), scenario.name)
+        for each in situation.candidates
+    }
+    if hasattr(selector, "check"):
+        selector.check(situation)
+    return Selection(selector, policies, situation)
+
+
+def _situation(scenario: Scenario, selector: Any) -> Situation:
+    settings = scenario.parameters.get("select", {})
+    for key in settings:
+        if key not in _SETTINGS:
+            raise unknown("parameters.select", key, _SETTINGS)
+    # a trained selector knows the policies that it was trained with
+    chosen = getattr(selector, "candidates", None) or settings.get("candidates", CANDIDATES[scenario.decision])
+    if not isinstance(chosen, list | tuple) or len(chosen) == 0 or len(set(chosen)) != len(chosen):
+        raise TrimtabError(f"parameters.select.candidates = {chosen!r}, must be a list of different policies")
+    first = scenario.baseline if scenario.baseline in chosen else chosen[0]
+    fallback = str(settings.get("fallback") or getattr(selector, "fallback", None) or first)
+    if fallback not in chosen:
+        raise unknown("parameters.select.fallback", fallback, chosen)
+    return Situation(
+        decision=scenario.decision,
+        candidates=tuple(chosen),
+        fallback=fallback,
+        features=feature_names(scenario),
+        window=scenario.control.window,
+    )
+
+
+class SelectLoop:
+    """Asks a selector at the start of every window, and lets the policy that it names decide."""
+
+    period = STEP
+
+    def __init__(self, selection: Selection, simulation: Simulation, seed: int) -> None:
+        self.simulation, self.selection = simulation, selection
+        self.guard = SelectGuard(selection.selector, selection.situation)
+        self.bands: list[tuple[float, str]] = []
+        """(time, policy) of every change."""
+        selection.selector.reset(selection.situation, seed)
+        self._windows = RouteWindows(simulation)
+        self._chosen = 0
+        self._using = selection.situation.fallback
+        state, _ = self._windows.close(self._using)
+        self._use(self._choice(state))
+
+    def tick(self) -> bool:
+        """Once a sample; returns whether a window ended and another choice was made."""
+        self._windows.sample()
+        now, window = self.simulation.now, self.selection.situation.window
+        if now < self._chosen * window - 1e-9:
+            return False
+        state, outcome = self._windows.close(self._using)
+        self.guard.learn(outcome)
+        self._use(self._choice(state))
+        return True
+
+    def _choice(self, state: Any) -> str:
+        now, window = self.simulation.now, self.selection.situation.window
+        self._chosen = round(now / window) + 1
+        foresee = getattr(self.selection.selector, "foresee", None)
+        if foresee is not None:
+            foresee(self.simulation, self.selection.policies)
+        return self.guard.choose(state, now)
+
+    def _use(self, name: str) -> None:
+        if not self.bands or self.bands[-1][1] != name:
+            self.bands.append((self.simulation.now, name))
+            self.simulation.switch(self.selection.situation.decision, self.selection.policies[name])
+        self._using = name
+
+    def notes(self) -> list[str]:
+        """What a reader must know: where the guard stepped in."""
+        return [f"guard: {reason}, {count} times" for reason, count in sorted(self.guard.events.items())]

@@ -1,0 +1,115 @@
+"""Before training: what features look like, which static policy is best, and what it reaches by demand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from trimtab.control.windows import feature_names
+from trimtab.learn.aset_episode import Episode, Step, policies_of, shortened
+from trimtab.learn.recipe import TRAINING_SEEDS
+from trimtab.policies.select.contract import Expectation
+from trimtab.scenario.model import Scenario
+
+Array = npt.NDArray[Any]
+
+WORKLOADS = 4
+"""On which the static policies are run first."""
+_SECONDS = 480.0
+_SKIPPED = 12
+"""Windows until streams have filled the system."""
+_POINTS = 6
+_JUDGED = np.full(12, 1 / 12)
+"""Weights of a mean over as many windows as the guard judges a selector by."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What the static policies showed."""
+
+    mean: Array
+    scale: Array
+    ranking: tuple[str, ...]
+    """The static policies, best first."""
+    expectation: Expectation
+    """Of the best one."""
+
+    @property
+    def fallback(self) -> str:
+        """The best static policy."""
+        return self.ranking[0]
+
+    def normal(self, features: Array) -> Array:
+        """Features with mean 0 and deviation 1."""
+        return np.asarray((features - self.mean) / self.scale, np.float32)
+
+
+class Ground:
+    """What learners of one scenario have in common: policies, features, calibration, episodes."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario, self.policies = scenario, policies_of(scenario)
+        self.names, self.features = tuple(self.policies), feature_names(scenario)
+
+    @cached_property
+    def calibration(self) -> Calibration:
+        """What the static policies do, measured when it is first needed."""
+        seeds = [TRAINING_SEEDS + each for each in range(WORKLOADS)]
+        return calibrate(shortened(self.scenario, _SECONDS), self.policies, seeds, _SECONDS)
+
+    def episode(self, training: int, number: int, seconds: float, threshold: float, beyond: float = 0.0) -> Episode:
+        """An episode on a workload of its own: none that calibrated, none of another training seed."""
+        seed = TRAINING_SEEDS + WORKLOADS + 100_000 * training + number
+        return Episode(shortened(self.scenario, seconds + beyond), seed, self.policies, seconds, threshold)
+
+    def seeds(self) -> dict[str, Any]:
+        """For ``policy.json``."""
+        return {
+            "scenarios": [self.scenario.name],
+            "calibration_seeds": [TRAINING_SEEDS, TRAINING_SEEDS + WORKLOADS - 1],
+            "seeds": f"from {TRAINING_SEEDS + WORKLOADS} + 100,000 × training seed on, one an episode",
+        }
+
+
+def calibrate(scenario: Scenario, policies: dict[str, Any], seeds: list[int], seconds: float) -> Calibration:
+    """Run every static policy on the same workloads."""
+    runs = {name: [_run(scenario, seed, policies, name, seconds) for seed in seeds] for name in policies}
+    rows = np.stack([step.features for each in runs.values() for run in each for step in run])
+    scale = rows.std(0)
+    success = {name: np.mean([step.outcome.success for run in each for step in run]) for name, each in runs.items()}
+    ranking = tuple(sorted(success, key=lambda name: -success[name]))
+    return Calibration(
+        rows.mean(0).astype(np.float32),
+        np.where(scale > 1e-6, scale, 1.0).astype(np.float32),
+        ranking,
+        _expectation(runs[ranking[0]]),
+    )
+
+
+def _run(scenario: Scenario, seed: int, policies: dict[str, Any], name: str, seconds: float) -> list[Step]:
+    episode = Episode(scenario, seed, policies, seconds, threshold=0.0)
+    steps = [episode.step(name)]
+    while not steps[-1].truncated:
+        steps.append(episode.step(name))
+    return steps[_SKIPPED:] or steps
+
+
+def _expectation(runs: list[list[Step]]) -> Expectation:
+    """A straight line of success over demand, between the smallest and the largest demand that was seen."""
+    demand = np.array([step.demand for run in runs for step in run])
+    success = np.array([step.outcome.success for run in runs for step in run])
+    # two ends in any case: a demand that never changed still has a neighbourhood
+    points = np.linspace(demand.min() - 1e-3, demand.max() + 1e-3, _POINTS)
+    slope, height = np.polyfit(demand, success, 1) if demand.std() > 1e-6 else (0.0, success.mean())
+    means = [np.convolve(height + slope * _of(run, "demand") - _of(run, "success"), _JUDGED, "valid") for run in runs]
+    return Expectation(
+        tuple(points.tolist()), tuple((height + slope * points).tolist()), float(2.0 * np.concatenate(means).std())
+    )
+
+
+def _of(run: list[Step], what: str) -> Array:
+    return np.array([step.demand if what == "demand" else step.outcome.success for step in run])

@@ -1,0 +1,1 @@
+"""What each paper reported, and how it is measured here."""

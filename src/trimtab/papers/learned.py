@@ -1,0 +1,119 @@
+"""The learned policies of a paper: trained now, or those that come with Trimtab."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from trimtab.control.experiment import Entrant, entrants
+from trimtab.errors import TrimtabError
+from trimtab.papers.claim import NotTestable
+from trimtab.papers.runs import Runner
+from trimtab.policies import trained
+from trimtab.policies.trained import Trained
+from trimtab.scenario.model import Scenario
+
+Curve = list[dict[str, Any]]
+_MOST_POINTS = 200
+NOT_TRAINED = "not trained"
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A trained policy with its learning curve, or the reason why there is none."""
+
+    decision: str
+    name: str
+    folder: Path | None = None
+    policy: Trained | None = None
+    curve: tuple[dict[str, Any], ...] = ()
+    """Points of {"unit", "reward", …}, in the order of training."""
+    hours: float | None = None
+    """How long training took; None where it is not known."""
+    fresh: bool = False
+    reason: str = NOT_TRAINED
+
+    def entrant(self, scenario: Scenario) -> Entrant | None:
+        """The policy as it takes part in a scenario, under its own name; None where there is none."""
+        if self.folder is None:
+            return None
+        found = entrants(scenario, [f"{self.decision}/{self.folder}"])[0]
+        return replace(found, label=self.name)
+
+    def column(self, *names: str) -> list[float]:
+        """A figure of the learning curve, under the first of these names that it has."""
+        if not self.curve:
+            raise NotTestable(self.reason if self.folder is None else f"{self.name} was shipped without its curve")
+        for name in names:
+            values = [float(point[name]) for point in self.curve if point.get(name) is not None]
+            if values:
+                return values
+        raise NotTestable(f"the learning curve of {self.name} has no {' or '.join(names)}")
+
+    @property
+    def source(self) -> str:
+        """Where it came from, in words."""
+        if self.folder is None:
+            return f"{self.name}: {self.reason}"
+        if not self.fresh:
+            return f"{self.name}: the one that comes with Trimtab ({self.folder.name})"
+        return f"{self.name}: trained now, in {(self.hours or 0.0) * 60:.1f} minutes"
+
+
+def shipped(decision: str, policy: str, scenario: str | None, name: str | None = None) -> Learned:
+    """The policy that comes with Trimtab for exactly this scenario; without one, that for all."""
+    label = name or policy
+    folder = trained.SHIPPED / decision / (policy if scenario is None else f"{policy}@{scenario}")
+    if not trained.is_trained(folder):
+        return Learned(decision, label)
+    found = trained.load(folder)
+    about = found.description.training
+    seconds = about.get("seconds")
+    curve = tuple(point for point in about.get("curve", []) if isinstance(point, dict))
+    return Learned(decision, label, folder, found, curve, None if seconds is None else float(seconds) / 3600.0)
+
+
+def learn(
+    runner: Runner, decision: str, policy: str, scenario: Scenario, budget: int | None = None, name: str | None = None
+) -> Learned:
+    """Train a policy by its paper's recipe; where that cannot be done here, say why."""
+    from trimtab.learn import recipe as recipes
+
+    label = name or policy
+    try:
+        recipe = recipes.find(decision, policy, "paper")
+    except TrimtabError:
+        return Learned(decision, label)
+    except ImportError as error:
+        return Learned(decision, label, reason=f"{NOT_TRAINED}: {error.name} is missing (pip install trimtab[train])")
+    units = budget or recipe.budget
+    runner.watcher.stage(f"training {label} on {scenario.name}", units)
+    began = time.perf_counter()
+    learner = recipe.start(scenario, 1, units)
+    curve: Curve = []
+    for unit in range(units):
+        progress = learner.step()
+        curve.append({"unit": unit + 1, "reward": progress.reward} | dict(progress.figures))
+        runner.watcher.step()
+    hours = (time.perf_counter() - began) / 3600.0
+    folder = runner.folder / decision / f"{label}@{scenario.name}"
+    policy_found = learner.trained()
+    trained.save(folder, policy_found)
+    return Learned(decision, label, folder, policy_found, tuple(thinned(curve)), hours, fresh=True)
+
+
+def thinned(curve: Curve, most: int = _MOST_POINTS) -> Curve:
+    """At most ``most`` points: means of equal stretches, each under its last unit."""
+    if len(curve) <= most:
+        return curve
+    edges = [round(index * len(curve) / most) for index in range(most + 1)]
+    return [_merged(curve[first:last]) for first, last in pairwise(edges)]
+
+
+def _merged(points: Curve) -> dict[str, Any]:
+    names = [name for name in points[0] if name != "unit"]
+    means = {name: [point[name] for point in points if point.get(name) is not None] for name in names}
+    return {"unit": points[-1]["unit"]} | {name: sum(all_) / len(all_) for name, all_ in means.items() if all_}

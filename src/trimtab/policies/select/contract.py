@@ -1,0 +1,119 @@
+"""What a select policy sees and answers: which of several policies decides in the next window.
+
+At the start of every window the control loop calls ``choose(state, now)``, and at its end ``learn(outcome)``.
+A selector sees what a scheduler can: averages over the window, and how many requests succeeded in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+CANDIDATES: dict[str, tuple[str, ...]] = {
+    "route": (
+        "closest",
+        "load-balancing",
+        "farthest",
+        "cheaper",
+        "random-proportional-latency",
+        "random-proportional-load",
+        "least-impedance",
+    ),
+}
+"""Decision → the policies that a selector chooses from, unless told: for routing, ASET's seven."""
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What does not change during a run."""
+
+    decision: str
+    """Whose policies are selected."""
+    candidates: tuple[str, ...]
+    fallback: str
+    """The candidate that answers where the selector cannot."""
+    features: tuple[str, ...]
+    """Names for ``State.features``."""
+    window: float
+    """Seconds between two choices."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What was seen in the window that ends now; all zero at the very start."""
+
+    policy: str
+    """The one that decided in it."""
+    features: Floats
+    """Averages over the window, in the order of ``Situation.features``."""
+    context: Floats
+    """A few numbers without unit: 1, demand over capacity, bound load over capacity, success rate."""
+    demand: float
+    """Requests a second that were asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class WindowOutcome:
+    """What came of a window: requests that ended in it."""
+
+    policy: str
+    succeeded: int
+    failed: int
+    """Answered too late, or never."""
+    rejected: int
+
+    @property
+    def ended(self) -> int:
+        """All of them."""
+        return self.succeeded + self.failed + self.rejected
+
+    @property
+    def success(self) -> float:
+        """Share that succeeded; 1 where nothing ended."""
+        return self.succeeded / self.ended if self.ended else 1.0
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What the fallback reaches by itself, as measured in training: success rate by demand."""
+
+    demand: tuple[float, ...]
+    """Requests a second, rising; what is outside was not seen."""
+    rate: tuple[float, ...]
+    """Success rate at each."""
+    tolerance: float
+    """How far below a selector may stay over some windows before the fallback takes over."""
+
+    def covers(self, demand: float) -> bool:
+        """Whether training saw such a demand."""
+        return self.demand[0] <= demand <= self.demand[-1]
+
+    def success(self, demand: float) -> float:
+        """The success rate to expect."""
+        return float(np.interp(demand, self.demand, self.rate))
+
+
+class SelectPolicy(Protocol):
+    """A select policy; it may keep state of its own between calls and must be seeded."""
+
+    @property
+    def name(self) -> str:
+        """Its fixed name."""
+
+    @property
+    def decision(self) -> str:
+        """``select``."""
+
+    def reset(self, situation: Situation, seed: int) -> None:
+        """A run begins: forget everything, draw from ``seed`` from now on; refuse what it was not made for."""
+
+    def choose(self, state: State, now: float) -> str:
+        """One of ``Situation.candidates`` for the next window."""
+
+    def learn(self, outcome: WindowOutcome) -> None:
+        """The window is over."""
