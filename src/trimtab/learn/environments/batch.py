@@ -168,11 +168,9 @@ class Batch:
 
     def _run(self, wanted: npt.NDArray[np.int8]) -> None:
         """Take the wanted runs to their next decision or their end; those that need room get it and go on."""
-        first = self.simulations[0]
+        choose, route = self.simulations[0].callbacks
         while wanted.any():
-            self._advance(
-                self._table, wanted, first._choose, first._route, _BUDGET, self._reasons, self._meters
-            )  # fmt: skip
+            self._advance(self._table, wanted, choose, route, _BUDGET, self._reasons, self._meters)
             if self._advance is advance_many:
                 self._advance = direct(advance_many)
             if np.any(self._reasons == records.BAD_DECISION):

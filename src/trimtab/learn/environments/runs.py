@@ -73,5 +73,5 @@ def _changing(simulation: Simulation) -> Iterator[Bytes]:
     columns = simulation.columns
     minds = [array for mind in (simulation.mind, simulation.route_mind) for array in mind[:-1]]
     for array in (*simulation.core, columns.streams, columns.series, columns.rows, columns.idle_times, *minds,
-                  simulation._fault_random):  # fmt: skip
+                  simulation.fault_random):  # fmt: skip
         yield array.reshape(-1).view(np.uint8)
