@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -66,7 +65,7 @@ class Batch:
                 f"use trimtab/{decision.name.title()}-v0"
             )
         self.decision, self.scenario, self.count = decision, scenario, count
-        self.limits = Limits(time_limit or math.inf, max_decisions or math.inf)
+        self.limits = Limits.given(time_limit, max_decisions)
         self.observation_space = decision.observation_space()
         self.simulations: list[Simulation] = [None] * count  # type: ignore[list-item]
         """The runs of these episodes. One that is over keeps its results until its seed is played again."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -26,6 +27,13 @@ def scenario_of(given: str | Path | Scenario, changes: Sequence[str] = ()) -> Sc
             raise TrimtabError(f"changes = {list(changes)}, must be empty where the scenario is not a name or a path")
         return given
     return load_scenario(str(given), changes)
+
+
+def above_zero(name: str, given: float | None) -> float:
+    """A limit that was given, infinite without one."""
+    if given is not None and not given > 0:
+        raise TrimtabError(f"{name} = {given}, must be above 0")
+    return math.inf if given is None else given
 
 
 class Episodes:

@@ -48,7 +48,7 @@ class SteppedEnvironment(gymnasium.Env[Observation, np.int64]):
         max_decisions: int | None,
     ) -> None:
         self.decision, self.scenario = decision, scenario
-        self.limits = Limits(time_limit or math.inf, max_decisions or math.inf)
+        self.limits = Limits.given(time_limit, max_decisions)
         self.observation_space: gymnasium.Space[Any] = decision.observation_space()
         self.action_space = gymnasium.spaces.Discrete(decision.actions)
         self.simulation: Simulation
