@@ -59,7 +59,12 @@ class Recipe(Protocol):
         """Scenarios with their hashes and the workload seeds that training uses, for ``policy.json``."""
 
 
-RECIPES: dict[tuple[str, str, str], str] = {}
+RECIPES: dict[tuple[str, str, str], str] = {
+    ("place", "faasrank", "paper"): "trimtab.learn.faasrank.recipes:PAPER",
+    ("place", "faasrank", "paper-multi"): "trimtab.learn.faasrank.recipes:PAPER_MULTI",
+    ("place", "faasrank", "best"): "trimtab.learn.faasrank.recipes:BEST",
+    ("place", "faasrank", "best-multi"): "trimtab.learn.faasrank.recipes:BEST_MULTI",
+}
 """(decision, policy, recipe) → "module:attribute" of a recipe."""
 
 TRAINING_SEEDS = 1_000_000
