@@ -21,6 +21,7 @@ USAGE_ERROR: type[Any] = typer.BadParameter.__mro__[2]
 COMMANDS: tuple[tuple[str, str], ...] = (
     ("compare", "trimtab.cli.compare"),
     ("frontier", "trimtab.cli.frontier"),
+    ("train", "trimtab.cli.train"),
     ("policies", "trimtab.cli.policies"),
     ("scenarios", "trimtab.cli.scenarios"),
     ("validate", "trimtab.cli.validate"),

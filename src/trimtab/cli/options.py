@@ -15,7 +15,9 @@ _MOST_JOBS = 1_024
 ScenarioArgument = Annotated[str, typer.Argument(metavar="SCENARIO", help="The name of a preset or a .yaml file.")]
 PoliciesOption = Annotated[
     str | None,
-    typer.Option("--policies", metavar="A,B", help="Names and .py files; without it, every policy."),
+    typer.Option(
+        "--policies", metavar="A,B", help="Names, .py files and folders of trained policies; without it, every policy."
+    ),
 ]
 SeedsOption = Annotated[
     str,
@@ -35,7 +37,7 @@ JsonOption = Annotated[
 ]
 
 
-def parse_seeds(text: str) -> list[int]:
+def parse_seeds(text: str, option: str = "--seeds") -> list[int]:
     """``5`` is 1 to 5; with a comma it is a list."""
     parts = [part.strip() for part in text.split(",")]
     # isdecimal: int() would also take "1_0" and "+1"
@@ -43,10 +45,10 @@ def parse_seeds(text: str) -> list[int]:
     if "," in text:
         if numbers and len(set(numbers)) == len(numbers) and len(numbers) <= _MOST_SEEDS:
             return numbers
-        raise TrimtabError(f"--seeds = {text!r}, must be different whole numbers from 0 on, such as 101,102")
+        raise TrimtabError(f"{option} = {text!r}, must be different whole numbers from 0 on, such as 101,102")
     if len(numbers) == 1 and 1 <= numbers[0] <= _MOST_SEEDS:
         return list(range(1, numbers[0] + 1))
-    raise TrimtabError(f"--seeds = {text!r}, must be a number from 1 to {_MOST_SEEDS:,} or a list such as 101,102")
+    raise TrimtabError(f"{option} = {text!r}, must be a number from 1 to {_MOST_SEEDS:,} or a list such as 101,102")
 
 
 def _is_number(text: str) -> bool:
@@ -63,6 +65,14 @@ def parse_jobs(text: str | None) -> int:
     if not 1 <= jobs <= _MOST_JOBS:
         raise TrimtabError(f"--jobs = {text!r}, must be a whole number from 1 to {_MOST_JOBS:,}")
     return jobs
+
+
+def parse_whole(option: str, text: str, low: int, high: int) -> int:
+    """A whole number from ``low`` to ``high``."""
+    value = int(text) if _is_number(text) else -1
+    if not low <= value <= high:
+        raise TrimtabError(f"{option} = {text!r}, must be a whole number from {low:,} to {high:,}")
+    return value
 
 
 def parse_policies(text: str | None) -> list[str] | None:

@@ -1,30 +1,165 @@
-"""``trimtab policies``: what there is to choose from."""
+"""``trimtab policies``: what there is to choose from, and what one of them is."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from trimtab.errors import TrimtabError, unknown
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from trimtab.policies.trained import Trained
+
 
 def command(
-    decision: Annotated[str | None, typer.Argument(help="place, scale, route or assign; all without it.")] = None,
+    what: Annotated[
+        str | None,
+        typer.Argument(metavar="[DECISION|show]", help="place, scale, route, assign or select; all without it."),
+    ] = None,
+    policy: Annotated[
+        str | None, typer.Argument(metavar="[NAME|DIR]", help="After show: a policy, or the folder of a trained one.")
+    ] = None,
 ) -> None:
-    """List the policies of every decision, with what each does."""
+    """List the policies of every decision, or show one of them: policies show rank."""
     from rich.console import Console
-    from rich.table import Table
 
-    from trimtab.errors import unknown
     from trimtab.policies import registry
 
-    if decision is not None and decision not in registry.BUILT_IN:
-        raise unknown("decision", decision, registry.BUILT_IN)
+    console = Console()
+    if what == "show":
+        if policy is None:
+            raise TrimtabError("policies show: must name a policy or the folder of a trained one")
+        for part in shown(policy, console.width):
+            console.print(part, highlight=False)
+        return
+    if policy is not None or (what is not None and what not in registry.BUILT_IN):
+        raise unknown("decision", what or "", [*registry.BUILT_IN, "show"])
+    console.print(listing(registry.BUILT_IN if what is None else (what,)))
+
+
+def listing(decisions: Any) -> RenderableType:
+    """Every policy: rules, learned ones, and those of other packages."""
+    from rich.table import Table
+
+    from trimtab.policies import registry, trained
+
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("decision", "policy", "what it does"):
+    for heading in ("decision", "policy", "kind", "what it does"):
         table.add_column(heading)
-    for each in registry.BUILT_IN if decision is None else (decision,):
-        for name in registry.names(each):
-            table.add_row(each, name, registry.describe(each, name).removeprefix(f"``{name}``: "))
+    for each in decisions:
+        for name in registry.BUILT_IN[each]:
+            table.add_row(each, name, "rule", summary(each, name))
+        for name in registry.LEARNED[each]:
+            kind = "learned" if trained.shipped(each, name) else "to train"
+            table.add_row(each, name, kind, summary(each, name))
         for name, where in registry.entry_points_of(each).items():
-            table.add_row(each, name, f"from {where}")
-    Console().print(table)
+            table.add_row(each, name, "own", f"from {where}")
+    return table
+
+
+def summary(decision: str, name: str) -> str:
+    """One line on a policy that comes with Trimtab."""
+    from trimtab.policies import registry
+
+    return registry.describe(decision, name).removeprefix(f"``{name}``: ")
+
+
+def shown(policy: str, width: int) -> Iterator[RenderableType]:
+    """What a policy is: a folder, or a name in every decision that has it."""
+    from trimtab.policies import registry, trained
+
+    folder = registry.folder_of(policy)
+    if folder is not None:
+        yield from trained_policy(trained.load(folder), policy, width)
+        return
+    prefix, slash, rest = policy.partition("/")
+    decisions = [prefix] if slash and prefix in registry.BUILT_IN else list(registry.BUILT_IN)
+    name = rest if slash and prefix in registry.BUILT_IN else policy
+    known = {each: registry.BUILT_IN[each].keys() | registry.LEARNED[each].keys() for each in decisions}
+    if not any(name in names for names in known.values()):
+        raise unknown("policy", policy, sorted(set().union(*known.values())))
+    for decision in decisions:
+        if name in registry.BUILT_IN[decision]:
+            yield from rule(decision, name)
+        elif name in registry.LEARNED[decision]:
+            yield from learned(decision, name, width)
+
+
+def rule(decision: str, name: str) -> Iterator[RenderableType]:
+    """A rule: what it does, and its parameters."""
+    from trimtab.policies import registry
+
+    yield f"[bold]{decision}/{name}[/bold], a rule: {summary(decision, name)}"
+    yield from grid("Parameters", dict(parameters(registry.load(decision, name))) or {"none": ""})
+
+
+def parameters(policy: Any) -> Iterator[tuple[str, Any]]:
+    """Names and defaults of what ``--set parameters.NAME.KEY=VALUE`` can change."""
+    if hasattr(policy, "compiled") or not dataclasses.is_dataclass(policy):
+        return
+    for field in dataclasses.fields(policy):
+        if field.init:
+            yield field.name, getattr(policy, field.name)
+
+
+def learned(decision: str, name: str, width: int) -> Iterator[RenderableType]:
+    """A learned policy that comes with Trimtab, for every scenario that it was trained for."""
+    from trimtab.policies import trained
+
+    yield f"[bold]{decision}/{name}[/bold], learned: {summary(decision, name)}"
+    folders = sorted(path for path in (trained.SHIPPED / decision).glob(f"{name}*") if trained.is_trained(path))
+    folders = [path for path in folders if path.name.partition("@")[0] == name]
+    if not folders:
+        yield f"Not trained yet: trimtab train SCENARIO --policy {decision}/{name} makes one."
+    for folder in folders:
+        yield from trained_policy(trained.load(folder), folder.name, width)
+
+
+def trained_policy(found: Trained, label: str, width: int) -> Iterator[RenderableType]:
+    """A trained policy: what it is, where it came from, and how it did."""
+    about = found.description
+    weights = sum(array.size for array in found.arrays.values())
+    what = {
+        "kind": f"{about.decision}/{about.policy}, recipe {about.recipe}",
+        "weights": f"{weights:,} in {len(found.arrays)} array{'s' if len(found.arrays) > 1 else ''}",
+        "features": f"{len(about.features)}: {', '.join(about.features)}",
+    }
+    yield f"[bold]{label}[/bold], a trained policy"
+    yield from grid("What it is", what | about.settings)
+    yield from grid("Where it came from", about.training or {"unknown": ""})
+    yield from evaluation(about.policy, about.evaluation, width)
+
+
+def evaluation(policy: str, found: Mapping[str, Any], width: int) -> Iterator[RenderableType]:
+    """How it did: a table where ``trimtab train`` wrote it, what there is otherwise."""
+    from trimtab.report.evaluation import evaluation_table, verdict
+
+    try:
+        yield from (evaluation_table(policy, found, width), verdict(policy, found))
+    except (KeyError, TypeError, ValueError, AttributeError):
+        yield from grid("How it did", found or {"not evaluated": ""})
+
+
+def grid(title: str, entries: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """Names and values below a heading."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 2))
+    for name, value in entries.items():
+        table.add_row(Text(str(name)), Text(_text(value)))
+    yield Text(title, style="bold")
+    yield table
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_text(entry)}" for key, entry in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_text, value))
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

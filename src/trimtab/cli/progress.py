@@ -35,7 +35,7 @@ class Display:
         self._live = Live(self._screen(), console=self._console, transient=True, refresh_per_second=8)
 
     def __enter__(self) -> Self:
-        self._tell_if_compiling()
+        tell_if_compiling(self._console)
         if self._console.is_terminal:
             self._live.start()
         return self
@@ -74,9 +74,10 @@ class Display:
         rows = self._shown if len(self._shown) <= most else [self._shown[0], *self._shown[1 - most :]]
         return Group(*rows, self._bar)
 
-    def _tell_if_compiling(self) -> None:
-        """The first run after an installation or a change compiles the engine: say so."""
-        from trimtab.sim.cache import cache_folder
 
-        if not any(cache_folder("trimtab.sim.engine").rglob("engine.advance*.nbi")):
-            self._console.print("Compiling the engine: once, about a minute; later runs start at once.", style="yellow")
+def tell_if_compiling(console: Console) -> None:
+    """The first run after an installation or a change compiles the engine: say so."""
+    from trimtab.sim.cache import cache_folder
+
+    if not any(cache_folder("trimtab.sim.engine").rglob("engine.advance*.nbi")):
+        console.print("Compiling the engine: once, about a minute; later runs start at once.", style="yellow")

@@ -7,10 +7,12 @@ from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from trimtab.control.run import Team, build_team, run
 from trimtab.errors import TrimtabError
+from trimtab.policies import registry
 from trimtab.scenario.model import Scenario
 from trimtab.sim.outcome import Outcome
 from trimtab.sim.simulation import Stopped
@@ -35,15 +37,22 @@ class Entrant:
 def entrants(scenario: Scenario, names: Sequence[str]) -> list[Entrant]:
     """Load every policy before anything runs, so that a mistake costs no time."""
     found: list[Entrant] = []
+    folders: dict[str, Path] = {}
     for name in names:
-        decision, _, rest = name.partition("/")
-        if name.endswith(".py") or decision not in ("place", "route", "scale", "assign"):
-            decision, rest = scenario.decision, name
+        decision, rest = registry.who(name, scenario.decision)
         team = build_team(scenario, decision, rest)
+        label = name
         if rest.endswith(".py"):
             # compiled now, so that a mistake in it shows before other policies have run
             getattr(team[decision], "compiled", None)
-        label = str(team[decision].name) if rest.endswith(".py") else name
+            label = str(team[decision].name)
+        elif (folder := registry.folder_of(rest)) is not None:
+            where = folder.resolve()
+            if where in folders.values():
+                raise TrimtabError(f"policy = {name!r} is there twice, must be given once")
+            # by the folder's name; by the whole path where another policy has that name
+            label = where.name if where.name not in (*names, *(each.label for each in found)) else rest
+            folders[label] = where
         if any(each.label == label for each in found):
             raise TrimtabError(f"policy = {label!r} is there twice, must be given once")
         found.append(Entrant(label, team))

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from trimtab.errors import TrimtabError, unknown
+from trimtab.errors import TrimtabError, did_you_mean, unknown
+from trimtab.learn.extra import training_extra
 from trimtab.policies.trained import Trained
 from trimtab.scenario.model import Scenario
 
@@ -71,21 +72,35 @@ TRAINING_SEEDS = 1_000_000
 """Workloads are drawn from this seed on in training; evaluations use seeds below."""
 
 
-def find(decision: str, policy: str, recipe: str | None) -> Recipe:
-    """The recipe of a policy; without a name its first."""
+def named(decision: str, policy: str, recipe: str | None) -> str:
+    """The name of the recipe that is meant; without one the policy's first."""
     policies = list(dict.fromkeys(name for each, name, _ in RECIPES if each == decision))
     if policy not in policies:
+        others = sorted({each for each, name, _ in RECIPES if name == policy})
+        if others:
+            raise TrimtabError(f"policy = {policy!r} is a {others[0]} policy, the decision here is {decision}")
+        if not policies:
+            raise TrimtabError(f"policy = {policy!r} cannot be trained: there is no recipe for {decision} policies")
         raise unknown(f"{decision} policy that can be trained", policy, policies)
     names = [name for each, other, name in RECIPES if (each, other) == (decision, policy)]
-    if recipe is None:
-        recipe = names[0]
-    if recipe not in names:
-        raise TrimtabError(f"--recipe = {recipe!r}, {policy!r} has: {', '.join(names)}")
-    module, _, attribute = RECIPES[decision, policy, recipe].partition(":")
-    found: Recipe = getattr(importlib.import_module(module), attribute)
+    if recipe is not None and recipe not in names:
+        raise TrimtabError(f"--recipe = {recipe!r}, {policy!r} has: {', '.join(names)}{did_you_mean(recipe, names)}")
+    return names[0] if recipe is None else recipe
+
+
+def find(decision: str, policy: str, recipe: str | None) -> Recipe:
+    """The recipe of a policy; without a name its first."""
+    module, _, attribute = RECIPES[decision, policy, named(decision, policy, recipe)].partition(":")
+    with training_extra():
+        found: Recipe = getattr(importlib.import_module(module), attribute)
     return found
 
 
 def finite(arrays: State) -> bool:
     """Whether all numbers are."""
-    return all(bool(np.isfinite(array).all()) for array in arrays.values() if array.dtype.kind == "f")
+    return not infinite(arrays)
+
+
+def infinite(arrays: State) -> list[str]:
+    """Names of the arrays that hold a number that is not finite."""
+    return [name for name, array in arrays.items() if array.dtype.kind in "fc" and not np.isfinite(array).all()]

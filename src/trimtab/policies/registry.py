@@ -88,6 +88,28 @@ def names(decision: str) -> tuple[str, ...]:
     return (*BUILT_IN[decision], *(name for name in LEARNED[decision] if trained.shipped(decision, name)))
 
 
+def folder_of(name: str) -> Path | None:
+    """The folder of a trained policy that a name means. A fixed name never means one; ``./rank`` does."""
+    if any(name in names(decision) for decision in BUILT_IN):
+        return None
+    return Path(name) if trained.is_trained(Path(name)) else None
+
+
+def who(name: str, decision: str) -> tuple[str, str]:
+    """Decision and name of what ``--policies`` says, where the scenario's own decision is ``decision``.
+
+    A trained selector decides above the scenario's own decision, whatever that is.
+    """
+    prefix, slash, rest = name.partition("/")
+    prefixed = bool(slash) and prefix in BUILT_IN
+    folder = folder_of(name)
+    if folder is not None:
+        return ("select" if trained.describe(folder).decision == "select" else decision), name
+    if prefixed and not name.endswith(".py"):
+        return prefix, rest
+    return decision, name
+
+
 def load(decision: str, name: str, parameters: dict[str, Any] | None = None, scenario: str | None = None) -> Any:
     """The policy ``name`` of a decision: built in, an entry point, a ``.py`` file, or the folder of a trained one.
 
@@ -97,8 +119,9 @@ def load(decision: str, name: str, parameters: dict[str, Any] | None = None, sce
         name = name.removeprefix(f"{decision}/")
     if name.endswith(".py"):
         return _checked(decision, _from_file(Path(name)), name)
-    if trained.is_trained(Path(name)):
-        return built(trained.load(Path(name)), decision, parameters)
+    folder = folder_of(name)
+    if folder is not None:
+        return built(trained.load(folder), decision, parameters)
     if name in LEARNED[decision]:
         folder = trained.shipped(decision, name, scenario)
         if folder is None:
@@ -109,6 +132,9 @@ def load(decision: str, name: str, parameters: dict[str, Any] | None = None, sce
         raise TrimtabError(f"policy = {name!r} of {own[name]!r} is the name of a built-in one, must differ")
     where = BUILT_IN[decision].get(name) or own.get(name)
     if where is None:
+        if Path(name).name != name or _is_folder(name):
+            files = f"{trained.DESCRIPTION} and {trained.WEIGHTS}"
+            raise TrimtabError(f"policy = {name!r}, must be a folder with {files} to be a trained policy")
         others = [each for each in BUILT_IN if each != decision and name in BUILT_IN[each]]
         if others:
             raise TrimtabError(
@@ -129,7 +155,21 @@ def built(found: Trained, decision: str, parameters: dict[str, Any] | None = Non
         )
     if about.policy not in LEARNED[decision]:
         raise unknown(f"{found.where}: {decision} policy", about.policy, LEARNED[decision])
-    return importlib.import_module(LEARNED[decision][about.policy]).build(found, parameters or {})
+    module = importlib.import_module(LEARNED[decision][about.policy])
+    try:
+        return module.build(found, parameters or {})
+    except (KeyError, IndexError, TypeError, ValueError) as error:  # settings that are not what its code reads
+        raise TrimtabError(
+            f"{found.where}: {trained.DESCRIPTION}: settings do not suit {about.policy!r}: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+
+
+def _is_folder(name: str) -> bool:
+    try:
+        return Path(name).is_dir()
+    except (OSError, ValueError):  # a name too long, or with a zero byte
+        return False
 
 
 def _made(found: Any, parameters: dict[str, Any] | None, name: str) -> Any:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from trimtab.errors import TrimtabError, did_you_mean
+from trimtab.whole import write_all_whole
 
 SHIPPED = Path(__file__).parent / "shipped"
 """Trained policies that come with Trimtab: ``<decision>/<policy>`` or ``<decision>/<policy>@<scenario>``."""
@@ -30,11 +31,13 @@ class Description(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    format: int = Field(default=_FORMAT, ge=_FORMAT, le=_FORMAT)
+    format: int = _FORMAT
     decision: str
     policy: str
     """Its kind: the fixed name under which the registry finds who can run it."""
     recipe: str
+    weights: str = ""
+    """SHA-256 of the weights file, put in when it is written: the two files belong together."""
     features: tuple[str, ...]
     """Inputs of the network, in order."""
     settings: dict[str, Any] = {}
@@ -57,14 +60,16 @@ class Trained:
     def expect(self, features: Sequence[str], shapes: Mapping[str, tuple[int, ...]]) -> None:
         """Check features, names and shapes against what the policy's own code needs."""
         _check_features(self.where, self.description.features, tuple(features))
-        for name in shapes.keys() - self.arrays.keys():
-            raise TrimtabError(f"{self.where}: weights lack {name!r}, must hold: {', '.join(shapes)}")
-        for name in self.arrays.keys() - shapes.keys():
-            raise TrimtabError(f"{self.where}: weights hold {name!r}, must hold only: {', '.join(shapes)}")
+        for name in shapes:
+            if name not in self.arrays:
+                raise TrimtabError(f"{self.where}: weights lack {name!r}, must hold: {', '.join(shapes)}")
+        for name in self.arrays:
+            if name not in shapes:
+                raise TrimtabError(f"{self.where}: weights hold {name!r}, must hold only: {', '.join(shapes)}")
         for name, shape in shapes.items():
             found = self.arrays[name].shape
-            if found != shape:
-                raise TrimtabError(f"{self.where}: weights {name!r} have shape {found}, must be {shape}")
+            if found != tuple(shape):
+                raise TrimtabError(f"{self.where}: weights {name!r} have shape {found}, must be {tuple(shape)}")
 
 
 def _check_features(where: str, found: tuple[str, ...], wanted: tuple[str, ...]) -> None:
@@ -84,8 +89,13 @@ def _check_features(where: str, found: tuple[str, ...], wanted: tuple[str, ...])
 
 
 def is_trained(path: Path) -> bool:
-    """Whether a folder looks like a trained policy."""
-    return path.is_dir() and ((path / DESCRIPTION).exists() or (path / WEIGHTS).exists())
+    """Whether a folder looks like a trained policy; one that may not be looked into does, so that loading says so."""
+    try:
+        return path.is_dir() and ((path / DESCRIPTION).exists() or (path / WEIGHTS).exists())
+    except PermissionError:
+        return True
+    except (OSError, ValueError):  # a name too long, or with a zero byte
+        return False
 
 
 def shipped(decision: str, policy: str, scenario: str | None = None) -> Path | None:
@@ -98,18 +108,48 @@ def shipped(decision: str, policy: str, scenario: str | None = None) -> Path | N
 
 def load(folder: Path) -> Trained:
     """Read and check a trained policy; every mistake is one line."""
-    where = str(folder)
-    text = _read(folder / DESCRIPTION)
+    description, content = describe(folder), _read(folder / WEIGHTS)
+    arrays = _parsed(str(folder), content)
+    if hashlib.sha256(content).hexdigest() != description.weights:
+        raise TrimtabError(
+            f"{folder}: {WEIGHTS} is not the file that {DESCRIPTION} was written with (weights = its SHA-256), must be"
+        )
+    return Trained(description, arrays, str(folder))
+
+
+def describe(folder: Path) -> Description:
+    """What ``policy.json`` says, without the weights."""
+    content = _read(folder / DESCRIPTION)
     try:
-        description = Description.model_validate(json.loads(text))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise TrimtabError(f"{where}: {DESCRIPTION} is not JSON: {error}") from None
+        raw = json.loads(content, parse_constant=_not_a_number)
+    except (ValueError, RecursionError) as error:
+        raise TrimtabError(f"{folder}: {DESCRIPTION} is not JSON: {error}") from None
+    if not isinstance(raw, dict):
+        raise TrimtabError(f"{folder}: {DESCRIPTION} holds a {type(raw).__name__}, must be an object")
+    if raw.get("format") != _FORMAT:
+        raise TrimtabError(f"{folder}: {DESCRIPTION}: format = {raw.get('format')!r}, must be {_FORMAT}")
+    try:
+        # from the text, because JSON's lists are no tuples to a strict reader
+        return Description.model_validate_json(content, strict=True)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
-        raise TrimtabError(f"{where}: {DESCRIPTION}: {field}: {first['msg']}") from None
-    arrays = _arrays(where, _read(folder / WEIGHTS))
-    return Trained(description, arrays, where)
+        _complain(folder, error)
+
+
+def _not_a_number(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no number of JSON")
+
+
+def _complain(folder: Path, error: ValidationError) -> NoReturn:
+    first = error.errors()[0]
+    field, kind = ".".join(str(part) for part in first["loc"]), first["type"]
+    if kind == "extra_forbidden":
+        known = list(Description.model_fields)
+        reason = f"unknown key, must be one of: {', '.join(known)}{did_you_mean(field, known)}"
+    elif kind == "missing":
+        reason = "is missing, must be there"
+    else:
+        reason = str(first["msg"])
+    raise TrimtabError(f"{folder}: {DESCRIPTION}: {field}: {reason}")
 
 
 def _read(path: Path) -> bytes:
@@ -123,41 +163,46 @@ def _read(path: Path) -> bytes:
     return content
 
 
-def _arrays(where: str, content: bytes) -> Arrays:
+def _parsed(where: str, content: bytes) -> Arrays:
     from safetensors import SafetensorError
     from safetensors.numpy import load as parse
 
     try:
         arrays = parse(content)
-    except (SafetensorError, ValueError, KeyError, TypeError) as error:
-        raise TrimtabError(f"{where}: {WEIGHTS} is not a safetensors file: {error}") from None
+    except (SafetensorError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise TrimtabError(f"{where}: {WEIGHTS} is not a safetensors file of plain numbers: {error}") from None
+    _check_numbers(where, arrays)
+    return dict(arrays)
+
+
+def _check_numbers(where: str, arrays: Arrays) -> None:
     for name, array in arrays.items():
         if not np.issubdtype(array.dtype, np.number):
             raise TrimtabError(f"{where}: weights {name!r} are {array.dtype}, must be numbers")
         if not np.isfinite(array).all():
             raise TrimtabError(f"{where}: weights {name!r} are not all finite, must be")
-    return dict(arrays)
 
 
 def save(folder: Path, trained: Trained) -> None:
-    """Write a trained policy, whole or not at all; an older one in its place is replaced."""
+    """Write a trained policy, whole or not at all; an older one in its place is replaced.
+
+    A crash between the two files leaves a folder that does not load, because the weights are not those that
+    ``policy.json`` names; never a mixture that does.
+    """
     from safetensors.numpy import save as bytes_of
 
-    arrays = {name: np.ascontiguousarray(trained.arrays[name]) for name in sorted(trained.arrays)}
-    text = json.dumps(trained.description.model_dump(mode="json"), indent=1, allow_nan=False) + "\n"
+    _check_numbers(str(folder), trained.arrays)
+    # not ascontiguousarray, which makes a vector of a single number
+    weights = bytes_of({name: np.array(trained.arrays[name], order="C") for name in sorted(trained.arrays)})
+    digest = hashlib.sha256(weights).hexdigest()
+    about = trained.description.model_copy(update={"weights": digest})
+    text = json.dumps(about.model_dump(mode="json"), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    existed = folder.exists()
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        partial = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.", suffix=".part"))
+        folder.mkdir(parents=True, exist_ok=True)
+        write_all_whole(folder, {WEIGHTS: weights, DESCRIPTION: text.encode()})
     except OSError as error:
+        if not existed:
+            with suppress(OSError):
+                folder.rmdir()
         raise TrimtabError(f"out = {str(folder)!r}, must be writable: {error.strerror or error}") from None
-    try:
-        (partial / WEIGHTS).write_bytes(bytes_of(arrays))
-        (partial / DESCRIPTION).write_text(text, encoding="utf-8")
-        partial.chmod(0o755)
-        folder.mkdir(exist_ok=True)
-        for name in (WEIGHTS, DESCRIPTION):
-            (partial / name).replace(folder / name)
-    except OSError as error:
-        raise TrimtabError(f"out = {str(folder)!r}, must be writable: {error.strerror or error}") from None
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
