@@ -70,7 +70,7 @@ class Training:
         arrays: State = {"actor": flat(self.networks.actor), "critic": flat(self.networks.critic)}
         for index, moments in self.optimiser.state_dict()["state"].items():
             for name, value in moments.items():
-                arrays[f"adam.{index}.{name}"] = np.array(value, np.float32)
+                arrays[f"adam.{index}.{name}"] = value.detach().numpy().copy()
         return arrays, {"units": self.units, "seed": self.seed}
 
     def restore(self, arrays: State, meta: dict[str, Any]) -> None:
