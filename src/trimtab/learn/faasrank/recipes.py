@@ -50,5 +50,5 @@ class FaaSRankRecipe:
 
 PAPER = FaaSRankRecipe("paper", "episodes", 1000)
 PAPER_MULTI = FaaSRankRecipe("paper-multi", "episodes", 500, MULTI)
-BEST = FaaSRankRecipe("best", "updates", 200)
+BEST = FaaSRankRecipe("best", "updates", 150)
 BEST_MULTI = FaaSRankRecipe("best-multi", "updates", 800, MULTI)
