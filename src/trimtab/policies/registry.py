@@ -84,7 +84,7 @@ ORACLES: dict[str, dict[str, str]] = {
 """Policies that know the future, in the same form: bounds to compare with, never to be used."""
 
 LEARNED: dict[str, dict[str, str]] = {
-    "place": {},
+    "place": {"faasrank": f"{_PLACE}.faasrank"},
     "route": {},
     "scale": {},
     "assign": {},
