@@ -72,7 +72,9 @@ BUILT_IN: dict[str, dict[str, str]] = {
 
 LEARNED: dict[str, dict[str, str]] = {
     "place": {},
-    "route": {},
+    "route": {
+        "rank": f"{_ROUTE}.rank",
+    },
     "scale": {},
     "assign": {},
     "select": {},
