@@ -18,7 +18,7 @@ __all__ = ["FEATURES", "SIZE", "build", "policy", "untrained"]
 
 SIZE = len(FEATURES)
 _MEMORY = 16_384
-"""Floats: rows for some 650 workers. Beyond them the rule alone decides."""
+"""Floats: rows for some 780 workers. Beyond them the rule alone decides."""
 _FIRST, _WIDTH, _STATE, _SCORE, _SIZE = FIRST, WIDTH, STATE, SCORE, SIZE
 
 
