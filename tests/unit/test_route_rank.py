@@ -215,3 +215,11 @@ def test_a_wrong_folder_is_refused(changes: dict[str, Any], message: str) -> Non
 def test_it_has_no_parameters() -> None:
     with pytest.raises(TrimtabError, match="policy 'rank' has no parameters, got: speed"):
         registry.built(trained(), "route", {"speed": 2})
+
+
+def test_the_one_that_ships_is_found_by_its_name() -> None:
+    assert "rank" in registry.names("route")
+    policy = registry.load("route", "rank", scenario="aset-dc-cloud")
+    assert len(policy.weights) == rank.SIZE
+    assert policy.weights != rank.untrained().weights
+    assert registry.describe("route", "rank").startswith("``rank``: learned")
