@@ -68,6 +68,7 @@ RECIPES: dict[tuple[str, str, str], str] = {
     ("select", "aset", "paper"): "trimtab.learn.aset:paper",
     ("select", "aset", "paper-failures"): "trimtab.learn.aset:failures",
     ("select", "aset", "best"): "trimtab.learn.aset_best:best",
+    ("route", "rank", "best"): "trimtab.learn.route_rank:BEST",
 }
 """(decision, policy, recipe) → "module:attribute" of a recipe."""
 

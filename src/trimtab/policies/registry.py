@@ -85,7 +85,7 @@ ORACLES: dict[str, dict[str, str]] = {
 
 LEARNED: dict[str, dict[str, str]] = {
     "place": {"faasrank": f"{_PLACE}.faasrank"},
-    "route": {},
+    "route": {"rank": f"{_ROUTE}.rank"},
     "scale": {},
     "assign": {},
     "select": {"aset": f"{_SELECT}.aset"},
