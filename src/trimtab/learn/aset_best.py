@@ -150,7 +150,9 @@ class CounterfactualLearner:
     def state(self) -> tuple[State, dict[str, Any]]:
         """Network, optimiser, labels, random stream."""
         arrays = {f"network.{name}": each for name, each in self._network.arrays().items()}
-        arrays |= adam_arrays(self._optimiser) | {"states": self._states.copy(), "labels": self._labels.copy()}
+        arrays |= adam_arrays(self._optimiser) | {"states": self._states.copy()}
+        # a file of numbers: where a policy was not tried is said apart
+        arrays |= {"labels": np.nan_to_num(self._labels), "tried": (~np.isnan(self._labels)).astype(np.int64)}
         return arrays, {"episodes": self._episodes, "random": self._random.bit_generator.state}
 
     def restore(self, arrays: State, meta: dict[str, Any]) -> None:
@@ -158,7 +160,7 @@ class CounterfactualLearner:
         prefix = "network."
         self._network.take({name.removeprefix(prefix): arrays[name] for name in arrays if name.startswith(prefix)})
         restore_adam(self._optimiser, arrays)
-        self._states, self._labels = arrays["states"].copy(), arrays["labels"].copy()
+        self._states, self._labels = arrays["states"].copy(), np.where(arrays["tried"] == 1, arrays["labels"], np.nan)
         self._episodes, self._ridge = int(meta["episodes"]), None
         self._random.bit_generator.state = meta["random"]
 
