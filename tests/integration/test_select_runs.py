@@ -12,10 +12,10 @@ import pytest
 from tests.commands import trimtab
 
 from trimtab.control.run import Team, build_team, run
-from trimtab.control.selecting import Selection
+from trimtab.control.selecting import Selection, selectors_of
 from trimtab.control.windows import DELAYS, RATES, RouteWindows, advance_window, feature_names
 from trimtab.errors import TrimtabError
-from trimtab.policies.select.contract import Situation, State, WindowOutcome
+from trimtab.policies.select.contract import CANDIDATES, Situation, State, WindowOutcome
 from trimtab.scenario.load import load_scenario
 from trimtab.scenario.model import Scenario
 from trimtab.sim.outcome import Outcome
@@ -274,6 +274,27 @@ def test_a_selector_from_a_file(tmp_path: Path) -> None:
     assert list(summary["policies"]) == ["farthest", "mine"]
     assert summary["notes"] == ["mine: guard: unknown policy, 1 times"]
     json.dumps(summary)
+
+
+def test_a_network_is_found_by_the_workers_that_it_was_trained_for(tmp_path: Path) -> None:
+    assert "aset" in selectors_of(load_scenario("aset-full-edge", []))
+    assert "aset" in selectors_of(load_scenario("aset-full-edge-dynamic", []))
+    assert "aset" not in selectors_of(load_scenario("aset-city", []))
+    assert selectors_of(load_scenario("faasrank-m1", [])) == []
+    result = trimtab("compare", "aset-city", "--policies", "aset", folder=tmp_path)
+    assert result.complaint == "policy = 'aset' is not trained yet for this scenario: trimtab train makes one"
+
+
+@pytest.mark.parametrize("topology", ["full-edge", "co-dc-cloud", "dc-cloud"])
+def test_the_network_of_each_topology_runs(topology: str) -> None:
+    scenario = load_scenario(f"aset-{topology}", SHORT)
+    guarded = named(scenario, "aset")
+    assert guarded.bands[0][0] == 0.0
+    assert all(policy in CANDIDATES["route"] for _, policy in guarded.bands)
+    # 30 clients a minute from an empty system: a load that training did not see
+    assert any("load outside of what it was trained on" in note for note in guarded.notes)
+    free = build_team(scenario, "select", "aset", {"guard": False})
+    assert run(scenario, build_workload(scenario, 1), 1, free, "aset").notes == []
 
 
 def test_scenarios_without_candidates_say_so(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import tempfile
@@ -35,6 +36,8 @@ class Description(BaseModel):
     policy: str
     """Its kind: the fixed name under which the registry finds who can run it."""
     recipe: str
+    weights: str = ""
+    """SHA-256 of the weights file, put in when it is written: the two files belong together."""
     features: tuple[str, ...]
     """Inputs of the network, in order."""
     settings: dict[str, Any] = {}
@@ -96,15 +99,15 @@ def shipped(decision: str, policy: str, scenario: str | None = None) -> Path | N
     return None
 
 
+def shipped_for_scenarios(decision: str, policy: str) -> list[Path]:
+    """Folders of a policy that comes with Trimtab in one version for each of several scenarios."""
+    return sorted(each for each in (SHIPPED / decision).glob(f"{policy}@*") if is_trained(each))
+
+
 def ships(decision: str, policy: str, scenario: str | None = None) -> bool:
     """Whether a policy comes with Trimtab, trained for this scenario; without one, for any."""
-    if scenario is not None:
-        return shipped(decision, policy, scenario) is not None
-    return any(is_trained(each) for each in (SHIPPED / decision).glob(f"{policy}*") if _kind(each) == policy)
-
-
-def _kind(folder: Path) -> str:
-    return folder.name.partition("@")[0]
+    found = shipped(decision, policy, scenario) is not None
+    return found or (scenario is None and bool(shipped_for_scenarios(decision, policy)))
 
 
 def load(folder: Path) -> Trained:
@@ -154,15 +157,16 @@ def save(folder: Path, trained: Trained) -> None:
     """Write a trained policy, whole or not at all; an older one in its place is replaced."""
     from safetensors.numpy import save as bytes_of
 
-    arrays = {name: np.ascontiguousarray(trained.arrays[name]) for name in sorted(trained.arrays)}
-    text = json.dumps(trained.description.model_dump(mode="json"), indent=1, allow_nan=False) + "\n"
+    weights = bytes_of({name: np.ascontiguousarray(trained.arrays[name]) for name in sorted(trained.arrays)})
+    about = trained.description.model_copy(update={"weights": hashlib.sha256(weights).hexdigest()})
+    text = json.dumps(about.model_dump(mode="json"), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         partial = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.", suffix=".part"))
     except OSError as error:
         raise TrimtabError(f"out = {str(folder)!r}, must be writable: {error.strerror or error}") from None
     try:
-        (partial / WEIGHTS).write_bytes(bytes_of(arrays))
+        (partial / WEIGHTS).write_bytes(weights)
         (partial / DESCRIPTION).write_text(text, encoding="utf-8")
         partial.chmod(0o755)
         folder.mkdir(exist_ok=True)
