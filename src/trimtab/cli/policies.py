@@ -8,7 +8,9 @@ import typer
 
 
 def command(
-    decision: Annotated[str | None, typer.Argument(help="place, scale, route or assign; all without it.")] = None,
+    decision: Annotated[
+        str | None, typer.Argument(help="place, scale, route, assign or select; all without it.")
+    ] = None,
 ) -> None:
     """List the policies of every decision, with what each does."""
     from rich.console import Console
