@@ -10,6 +10,7 @@ from typing import Any
 
 from benchmarks import engine
 from benchmarks.assign import assign
+from benchmarks.environment import environment
 
 _WHERE = Path(__file__).parent / "results.json"
 
@@ -24,6 +25,7 @@ def main() -> None:
         ("own_policy_over_built_in", engine.own_policy_ratio),
         ("decision_us", engine.decisions),
         ("assign_ms", assign),
+        ("environment", environment),
     ):
         value: Any = measure()
         if name == "memory":

@@ -23,6 +23,9 @@ from trimtab.workload.build import build_workload
 
 FEATURES = ("inflight", "warm", "memory")
 PAIRS, SPREAD, RATE = 2, 0.5, 0.3
+SIGNALS: dict[int, int] = {}
+"""Signals that this process sends to itself in the midst of a unit: no test has to hit the moment."""
+TIMES = 1
 
 
 @place("tiny")
@@ -55,6 +58,9 @@ class TinyLearner:
         self.workload = TRAINING_SEEDS
 
     def step(self) -> Progress:
+        if self.workload - TRAINING_SEEDS + 1 in SIGNALS:
+            for _ in range(TIMES):
+                os.kill(os.getpid(), SIGNALS[self.workload - TRAINING_SEEDS + 1])
         noise = self.generator.normal(size=(PAIRS, 3))
         gains = np.zeros(PAIRS)
         rewards, steps = [], 0
@@ -148,5 +154,34 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])}
 
 
-MAIN = "from tests import tiny; tiny.register(); from trimtab.cli import main; main()"
-"""The command line with this policy known."""
+def limit(size: int) -> None:
+    """From now on no file of this process may grow beyond ``size`` bytes."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+def kill_at_flush(count: int) -> None:
+    """Die while a file is being written, as by SIGKILL or a power cut, when that many have been flushed to disk."""
+    import signal
+
+    fsync, calls = os.fsync, []
+
+    def flush(handle: int) -> None:
+        calls.append(handle)
+        if len(calls) == count:
+            os.kill(os.getpid(), signal.SIGKILL)
+        fsync(handle)
+
+    os.fsync = flush
+
+
+def code(before: str = "") -> str:
+    """For ``python -c``: the command line with this policy known, after something else."""
+    return f"from tests import tiny; tiny.register(); {before}; from trimtab.cli import main; main()"
+
+
+BUDGET = 20
+TRAIN = ("train", "faasrank-m2", "--policy", "tiny", "--set", "workload.duration=20 s", "--set", "workload.calls=40")
+WHOLE = ("--budget", str(BUDGET), "--evaluation-seeds", "2")
+SHORT = (*TRAIN, "--budget", "5", "--evaluation-seeds", "2", "--checkpoint-every", "0")

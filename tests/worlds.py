@@ -108,7 +108,7 @@ def step(begun: Simulation) -> int:
     """One event; returns why the engine stopped (``OUT_OF_BUDGET``: there is more)."""
     while True:
         reason = advance(
-            begun.core, begun.columns, begun.mind, begun._choose, begun.route_mind, begun._route, begun._fault_random,
+            begun.core, begun.columns, begun.mind, begun._choose, begun.route_mind, begun._route, begun.fault_random,
             math.inf, 1,
         )  # fmt: skip
         if reason != records.NEEDS_ROOM:

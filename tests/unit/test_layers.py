@@ -38,7 +38,7 @@ TOP: dict[str, set[str]] = {
 FACADE = {"place", "route", "uniform", "below"}
 """What ``trimtab`` offers to users; inside the package it would hide an import against the rules."""
 
-TRAINING = {"torch", "stable_baselines3", "tensorboard"}
+TRAINING = {"torch", "stable_baselines3", "tensorboard", "gymnasium"}
 """Heavy libraries that only ``learn`` knows."""
 
 

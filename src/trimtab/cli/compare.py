@@ -79,17 +79,18 @@ def load(name: str, overrides: list[str] | None, workload: str | None, whole: bo
 
 def every_policy(scenario: Scenario, named: list[str] | None, oracles: bool) -> list[str]:
     """Those that were named, else every policy of the scenario's decision and selectors over it; then oracles."""
+    from trimtab.control.selecting import selectors_of
     from trimtab.policies import registry
     from trimtab.policies.select.contract import CANDIDATES
 
-    selectable = scenario.decision in CANDIDATES
     names = named
     if names is None:
-        names = list(registry.names(scenario.decision, scenario.name))
-        names += registry.selectors(scenario.name) if selectable else []
-    if oracles and not selectable:
+        names = [*registry.names(scenario.decision, scenario.name), *selectors_of(scenario)]
+    if not oracles:
+        return names
+    if scenario.decision not in CANDIDATES:
         raise TrimtabError(f"--oracles: there are none for {scenario.decision}, only for: {', '.join(CANDIDATES)}")
-    return names + [each for each in registry.oracles() if each not in names] if oracles else names
+    return names + [each for each in registry.oracles() if each not in names]
 
 
 def run_all(experiment: Experiment, rows: bool) -> list[Outcome]:

@@ -55,8 +55,10 @@ def listing(decisions: Any) -> RenderableType:
         for name in registry.BUILT_IN[each]:
             table.add_row(each, name, "rule", summary(each, name))
         for name in registry.LEARNED[each]:
-            kind = "learned" if trained.shipped(each, name) else "to train"
+            kind = "learned" if trained.ships(each, name) else "to train"
             table.add_row(each, name, kind, summary(each, name))
+        for name in registry.ORACLES.get(each, {}):
+            table.add_row(each, name, "oracle", summary(each, name))
         for name, where in registry.entry_points_of(each).items():
             table.add_row(each, name, "own", f"from {where}")
     return table
@@ -80,21 +82,23 @@ def shown(policy: str, width: int) -> Iterator[RenderableType]:
     prefix, slash, rest = policy.partition("/")
     decisions = [prefix] if slash and prefix in registry.BUILT_IN else list(registry.BUILT_IN)
     name = rest if slash and prefix in registry.BUILT_IN else policy
-    known = {each: registry.BUILT_IN[each].keys() | registry.LEARNED[each].keys() for each in decisions}
+    rules = {each: registry.BUILT_IN[each] | registry.ORACLES.get(each, {}) for each in decisions}
+    known = {each: rules[each].keys() | registry.LEARNED[each].keys() for each in decisions}
     if not any(name in names for names in known.values()):
         raise unknown("policy", policy, sorted(set().union(*known.values())))
     for decision in decisions:
-        if name in registry.BUILT_IN[decision]:
+        if name in rules[decision]:
             yield from rule(decision, name)
         elif name in registry.LEARNED[decision]:
             yield from learned(decision, name, width)
 
 
 def rule(decision: str, name: str) -> Iterator[RenderableType]:
-    """A rule: what it does, and its parameters."""
+    """A rule or an oracle: what it does, and its parameters."""
     from trimtab.policies import registry
 
-    yield f"[bold]{decision}/{name}[/bold], a rule: {summary(decision, name)}"
+    kind = "a rule" if name in registry.BUILT_IN[decision] else "an oracle that knows the future"
+    yield f"[bold]{decision}/{name}[/bold], {kind}: {summary(decision, name)}"
     yield from grid("Parameters", dict(parameters(registry.load(decision, name))) or {"none": ""})
 
 

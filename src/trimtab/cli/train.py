@@ -77,10 +77,12 @@ def command(
     if force and resume:
         raise TrimtabError("--force starts anew, --resume goes on: must be one of them")
     loaded = load(scenario, overrides, workload, whole)
-    named(*split(loaded, policy), recipe)
+    decision, name = split(loaded, policy)
+    named(decision, name, recipe)
     folder = out or default_folder(loaded, policy, recipe)
     found = held(folder, resume, force)
-    if found is not None:  # what is not given is what it was
+    if found is not None and (found.identity.get("decision"), found.identity.get("policy")) == (decision, name):
+        # what is not given is what it was
         recipe = found.identity.get("recipe") if recipe is None else recipe
         wanted_seed = found.identity.get("seed") if wanted_seed is None else wanted_seed
         wanted_budget = found.identity.get("budget") if wanted_budget is None else wanted_budget

@@ -108,7 +108,8 @@ def duration(seconds: float) -> str:
 def graceful_interrupt() -> Iterator[Callable[[], bool]]:
     """Whether Ctrl-C was pressed once, which lets the unit in hand come to its end; twice leaves at once.
 
-    A unit that is cut short would leave a learner between two states, and there would be nothing to go on from.
+    A request to terminate (a batch system, a container that is stopped) counts like Ctrl-C. A unit that is cut
+    short would leave a learner between two states, and there would be nothing to go on from.
     """
     pressed = False
 
@@ -119,8 +120,9 @@ def graceful_interrupt() -> Iterator[Callable[[], bool]]:
         pressed = True
         os.write(2, _STOPPING)  # not print: the interrupt may have come in the middle of one
 
-    before = signal.signal(signal.SIGINT, handle)
+    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield lambda: pressed
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

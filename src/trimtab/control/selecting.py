@@ -9,7 +9,7 @@ from typing import Any
 from trimtab.control.select_guard import SelectGuard
 from trimtab.control.windows import STEP, RouteWindows, feature_names
 from trimtab.errors import TrimtabError, unknown
-from trimtab.policies import registry
+from trimtab.policies import registry, trained
 from trimtab.policies.select.contract import CANDIDATES, SelectPolicy, Situation
 from trimtab.scenario.model import Scenario
 from trimtab.sim.simulation import Simulation
@@ -50,7 +50,7 @@ def build_selection(scenario: Scenario, name: str, parameters: dict[str, Any] | 
         )
     short = name.removeprefix("select/")
     given = scenario.parameters.get(f"select/{short}", scenario.parameters.get(short, {})) | (parameters or {})
-    selector = registry.load("select", name, given or None, scenario.name)
+    selector = registry.load("select", name, given or None, _trained_for(short, scenario))
     situation = _situation(scenario, selector)
     policies = {
         each: registry.load(scenario.decision, each, scenario.parameters.get(each), scenario.name)
@@ -59,6 +59,26 @@ def build_selection(scenario: Scenario, name: str, parameters: dict[str, Any] | 
     if hasattr(selector, "check"):
         selector.check(situation)
     return Selection(selector, policies, situation)
+
+
+def selectors_of(scenario: Scenario) -> list[str]:
+    """Selectors that can run here, as ``--policies`` takes them; oracles aside."""
+    if scenario.decision not in CANDIDATES:
+        return []
+    names = registry.names("select")
+    fitting = {name: _trained_for(name, scenario) for name in names if name in registry.LEARNED["select"]}
+    usable = [name for name in names if name not in fitting or trained.ships("select", name, fitting[name])]
+    return [registry.plain(name) for name in usable]
+
+
+def _trained_for(name: str, scenario: Scenario) -> str:
+    """The scenario whose network that comes with Trimtab fits: this one, else one with the same workers."""
+    if name in registry.LEARNED["select"] and not trained.ships("select", name, scenario.name):
+        features = feature_names(scenario)
+        for folder in trained.shipped_for_scenarios("select", name):
+            if trained.load(folder).description.features == features:
+                return folder.name.partition("@")[2]
+    return scenario.name
 
 
 def _situation(scenario: Scenario, selector: Any) -> Situation:

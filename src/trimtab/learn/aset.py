@@ -141,16 +141,16 @@ class AsetLearner:
 
     def trained(self) -> Trained:
         """The network as it stands."""
-        return exported(self._network, self.ground, self.settings.name)
+        return exported(self._network, self.ground, self.settings.name, self.ground.calibration.fallback)
 
 
-def exported(network: ConvolutionNetwork, ground: Ground, recipe: str) -> Trained:
+def exported(network: ConvolutionNetwork, ground: Ground, recipe: str, fallback: str) -> Trained:
     """A network as a trained policy."""
     calibration = ground.calibration
-    expected = calibration.expectation
+    expected = calibration.expectations[fallback]
     settings = {
         "candidates": list(ground.names),
-        "fallback": calibration.fallback,
+        "fallback": fallback,
         "steps": STEPS,
         "margin": 0.0,
         "expectation": {

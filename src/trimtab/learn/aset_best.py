@@ -3,7 +3,7 @@
 A run is branched at every window: each of a few policies decides for half a minute on the same future, then the
 best static one goes on, and the differences in success are labels. They are noisy, so a ridge regression on the
 last window learns from them first, and the network learns the regression. The values of the network are points
-of success over the best static policy, which is also its fallback.
+of success over the static policy that did best in the calibration.
 """
 
 from __future__ import annotations
@@ -150,7 +150,9 @@ class CounterfactualLearner:
     def state(self) -> tuple[State, dict[str, Any]]:
         """Network, optimiser, labels, random stream."""
         arrays = {f"network.{name}": each for name, each in self._network.arrays().items()}
-        arrays |= adam_arrays(self._optimiser) | {"states": self._states.copy(), "labels": self._labels.copy()}
+        arrays |= adam_arrays(self._optimiser) | {"states": self._states.copy()}
+        # a file of numbers: where a policy was not tried is said apart
+        arrays |= {"labels": np.nan_to_num(self._labels), "tried": (~np.isnan(self._labels)).astype(np.int64)}
         return arrays, {"episodes": self._episodes, "random": self._random.bit_generator.state}
 
     def restore(self, arrays: State, meta: dict[str, Any]) -> None:
@@ -158,13 +160,18 @@ class CounterfactualLearner:
         prefix = "network."
         self._network.take({name.removeprefix(prefix): arrays[name] for name in arrays if name.startswith(prefix)})
         restore_adam(self._optimiser, arrays)
-        self._states, self._labels = arrays["states"].copy(), arrays["labels"].copy()
+        self._states, self._labels = arrays["states"].copy(), np.where(arrays["tried"] == 1, arrays["labels"], np.nan)
         self._episodes, self._ridge = int(meta["episodes"]), None
         self._random.bit_generator.state = meta["random"]
 
     def trained(self) -> Trained:
-        """The network as it stands."""
-        return exported(self._network, self.ground, self.settings.name)
+        """The network as it stands; the fallback is the static policy that did best from the states that were tried.
+
+        That is known better than which one did best in the few runs of the calibration.
+        """
+        rivals = self.ground.calibration.ranking[: self.settings.rivals]
+        gain = dict(zip(self.ground.names, self._teacher.means, strict=True))
+        return exported(self._network, self.ground, self.settings.name, max(rivals, key=lambda name: gain[name]))
 
 
 @dataclass(frozen=True)
@@ -173,7 +180,7 @@ class CounterfactualRecipe:
 
     settings: Settings
     unit: str = "episodes"
-    budget: int = 90
+    budget: int = 45
 
     def start(self, scenario: Scenario, seed: int, budget: int) -> CounterfactualLearner:
         """A learner before its first episode."""

@@ -35,8 +35,8 @@ class Calibration:
     scale: Array
     ranking: tuple[str, ...]
     """The static policies, best first."""
-    expectation: Expectation
-    """Of the best one."""
+    expectations: dict[str, Expectation]
+    """What each of them reaches."""
 
     @property
     def fallback(self) -> str:
@@ -86,7 +86,7 @@ def calibrate(scenario: Scenario, policies: dict[str, Any], seeds: list[int], se
         rows.mean(0).astype(np.float32),
         np.where(scale > 1e-6, scale, 1.0).astype(np.float32),
         ranking,
-        _expectation(runs[ranking[0]]),
+        {name: _expectation(each) for name, each in runs.items()},
     )
 
 

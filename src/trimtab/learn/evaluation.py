@@ -14,7 +14,7 @@ from trimtab.control.run import decisions_of
 from trimtab.errors import TrimtabError
 from trimtab.learn.recipe import TRAINING_SEEDS
 from trimtab.policies import registry
-from trimtab.report.field import FIELDS, TOLERATED, Field, candidates, primary
+from trimtab.report.field import FIELDS, TOLERATED, Field, columns, primary
 from trimtab.report.statistics import Change, paired_change, t_interval
 from trimtab.report.summary import Figures, figures_of, policy_summary, rounded
 from trimtab.scenario.digest import digest
@@ -24,6 +24,7 @@ Watch = Callable[[str, int], None]
 """Called after each run with the policy's name and how many runs there are in all."""
 Runs = Mapping[int, Figures]
 BETTER, TIED, WORSE = "better", "tied", "worse"
+_COUNTS = ("requests", "completed")
 _UNDONE = 0.99
 """A policy must not win by leaving work undone: below this share of what the other completes, it is worse."""
 
@@ -72,8 +73,9 @@ def compared(decision: str, mine: Runs, baselines: Mapping[str, Runs]) -> dict[s
     """The policy's figures, and each baseline's with the policy's change against it, paired by seed."""
     means = {"": policy_summary(mine, None)} | {name: policy_summary(runs, None) for name, runs in baselines.items()}
     main = primary(decision, means)
-    shown = [main.name, *(field.name for field in candidates(decision, means) if field.name != main.name)]
+    shown = list(dict.fromkeys([main.name, *(field.name for field in columns(decision, means)), *_COUNTS]))
     result: dict[str, Any] = {
+        "decision": decision,
         "figure": main.name,
         "policy": {name: means[""][name] for name in shown if name in means[""]},
         "baselines": {},

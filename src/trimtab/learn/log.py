@@ -7,11 +7,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from trimtab.learn.extra import training_extra
 from trimtab.learn.recipe import Progress
 
 _PREFIX = "events.out.tfevents."
 _VERSION = "brain.Event:2"
+
+
+def require() -> None:
+    """Fail if tensorboard is not there, before anything is written."""
+    import tensorboard.compat.proto  # noqa: F401
 
 
 class Log:
@@ -22,9 +26,9 @@ class Log:
     """
 
     def __init__(self, folder: Path, after: int) -> None:
-        with training_extra():
-            from tensorboard.compat.proto import event_pb2, summary_pb2
-            from tensorboard.summary.writer.record_writer import RecordWriter
+        from tensorboard.compat.proto import event_pb2, summary_pb2
+        from tensorboard.summary.writer.record_writer import RecordWriter
+
         self._event, self._summary = event_pb2.Event, summary_pb2.Summary
         folder.mkdir(parents=True, exist_ok=True)
         for path in folder.glob(f"{_PREFIX}*"):

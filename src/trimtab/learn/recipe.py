@@ -61,9 +61,14 @@ class Recipe(Protocol):
 
 
 RECIPES: dict[tuple[str, str, str], str] = {
+    ("place", "faasrank", "paper"): "trimtab.learn.faasrank.recipes:PAPER",
+    ("place", "faasrank", "paper-multi"): "trimtab.learn.faasrank.recipes:PAPER_MULTI",
+    ("place", "faasrank", "best"): "trimtab.learn.faasrank.recipes:BEST",
+    ("place", "faasrank", "best-multi"): "trimtab.learn.faasrank.recipes:BEST_MULTI",
     ("select", "aset", "paper"): "trimtab.learn.aset:paper",
     ("select", "aset", "paper-failures"): "trimtab.learn.aset:failures",
     ("select", "aset", "best"): "trimtab.learn.aset_best:best",
+    ("route", "rank", "best"): "trimtab.learn.route_rank:BEST",
 }
 """(decision, policy, recipe) → "module:attribute" of a recipe."""
 

@@ -19,7 +19,7 @@ from trimtab.learn.curve import Curve
 from trimtab.learn.evaluation import Watch, evaluate
 from trimtab.learn.extra import training_extra
 from trimtab.learn.job import Job
-from trimtab.learn.log import Log
+from trimtab.learn.log import Log, require
 from trimtab.learn.recipe import Learner, Progress, infinite
 from trimtab.policies import trained
 from trimtab.policies.trained import Description, Trained
@@ -44,6 +44,7 @@ class Session:
         """Units that the last checkpoint holds; -1 before the first."""
         self._clock = {"sessions": 1.0, "seconds": 0.0}
         with training_extra():
+            require()
             self.learner: Learner = job.maker.start(job.scenario, job.seed, job.budget)
         _one_thread()
 
@@ -81,6 +82,7 @@ class Session:
         self._clock = {**checkpoint.clock, "sessions": checkpoint.clock["sessions"] + 1}
         with self._writing():
             self._tidy()
+            self._write_curve()
 
     def train(self, watch: Callable[[int, Progress], None], stop: Callable[[], bool] = lambda: False) -> None:
         """Train unit by unit until the budget is used up or ``stop`` says so; ends with a checkpoint."""
@@ -100,7 +102,8 @@ class Session:
                 if time.monotonic() >= due:
                     with self._writing():
                         log.flush()
-                    due = time.monotonic() + max(self.every, _PATIENCE * self.save())
+                    took = self.save()
+                    due = time.monotonic() + (max(self.every, _PATIENCE * took) if self.every else 0.0)
             if self._saved != self.unit:
                 self.save()
             with self._writing():
@@ -117,7 +120,7 @@ class Session:
         with self._writing():
             self.checkpoints.write(Checkpoint(self.job.identity, self.unit, meta, names, dict(self._clock), arrays))
             self._saved = self.unit
-            write_whole(self.folder / "curve.csv", self.curve.text().encode())
+            self._write_curve()
         return time.monotonic() - began
 
     def finish(self, command: str, seeds: list[int], jobs: int, watch: Watch) -> Description:
@@ -140,6 +143,9 @@ class Session:
         self._write_times(time.monotonic() - began)
         return about
 
+    def _write_curve(self) -> None:
+        write_whole(self.folder / "curve.csv", self.curve.text().encode())
+
     def _write_times(self, evaluating: float) -> None:
         """All wall-clock figures, so that every other file is the same from run to run."""
         seconds = self._clock["seconds"]
@@ -160,8 +166,8 @@ class Session:
 
     def _stop_at(self, what: str, after: int = 0) -> NoReturn:
         raise TrimtabError(
-            f"training of {self.job.policy!r} stopped at {self.job.unit} {self.unit + after}: {what} is not finite; "
-            f"{self.kept}"
+            f"training of {self.job.policy!r} stopped at {self.unit + after} of {self.job.budget} {self.job.unit}: "
+            f"{what} is not finite; {self.kept}"
         )
 
     @property

@@ -84,8 +84,8 @@ ORACLES: dict[str, dict[str, str]] = {
 """Policies that know the future, in the same form: bounds to compare with, never to be used."""
 
 LEARNED: dict[str, dict[str, str]] = {
-    "place": {},
-    "route": {},
+    "place": {"faasrank": f"{_PLACE}.faasrank"},
+    "route": {"rank": f"{_ROUTE}.rank"},
     "scale": {},
     "assign": {},
     "select": {"aset": f"{_SELECT}.aset"},
@@ -104,9 +104,9 @@ def names(decision: str, scenario: str | None = None) -> tuple[str, ...]:
     return (*BUILT_IN[decision], *(name for name in LEARNED[decision] if trained.ships(decision, name, scenario)))
 
 
-def selectors(scenario: str) -> list[str]:
-    """Selectors as ``--policies`` takes them: with their decision where another decision has the name too."""
-    return [f"select/{name}" if _elsewhere(name) else name for name in names("select", scenario)]
+def plain(selector: str) -> str:
+    """A selector as ``--policies`` takes it: with its decision where another decision has the name too."""
+    return f"select/{selector}" if _elsewhere(selector) else selector
 
 
 def oracles() -> list[str]:

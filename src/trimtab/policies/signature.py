@@ -51,8 +51,8 @@ FIELDS: dict[str, tuple[Any, frozenset[str]]] = {
     "worker": (
         records.FUNCTION,
         _words(
-            "index site task accuracy load capacity streams ready starting inflight queued batch base each "
-            "network distance delay wait scarcity feasible"
+            "index site task accuracy load capacity streams ready starting inflight queued completions batch base "
+            "each network distance delay wait scarcity feasible"
         ),
     ),
     "stream": (

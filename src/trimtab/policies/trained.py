@@ -106,15 +106,15 @@ def shipped(decision: str, policy: str, scenario: str | None = None) -> Path | N
     return None
 
 
+def shipped_for_scenarios(decision: str, policy: str) -> list[Path]:
+    """Folders of a policy that comes with Trimtab in one version for each of several scenarios."""
+    return sorted(each for each in (SHIPPED / decision).glob(f"{policy}@*") if is_trained(each))
+
+
 def ships(decision: str, policy: str, scenario: str | None = None) -> bool:
     """Whether a policy comes with Trimtab, trained for this scenario; without one, for any."""
-    if scenario is not None:
-        return shipped(decision, policy, scenario) is not None
-    return any(is_trained(each) for each in (SHIPPED / decision).glob(f"{policy}*") if _kind(each) == policy)
-
-
-def _kind(folder: Path) -> str:
-    return folder.name.partition("@")[0]
+    found = shipped(decision, policy, scenario) is not None
+    return found or (scenario is None and bool(shipped_for_scenarios(decision, policy)))
 
 
 def load(folder: Path) -> Trained:

@@ -9,16 +9,18 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from trimtab.report.field import FIELDS, Field, percent
+from trimtab.report.field import FIELDS, Field, columns, percent, value_of
 
 _STYLES = {"better": "green", "tied": "", "worse": "red"}
 
 
 def evaluation_table(policy: str, evaluation: Mapping[str, Any], width: int = 80) -> Table:
     """The policy, then every baseline with the policy's change against it and the verdict."""
-    shown = [FIELDS[name] for name in evaluation["policy"] if name in FIELDS][: 2 if width < 100 else 4]
     seeds = len(evaluation["seeds"])
     main = FIELDS[evaluation["figure"]]
+    everyone = {"": evaluation["policy"], **evaluation["baselines"]}
+    others = [field for field in columns(evaluation["decision"], everyone) if field.name != main.name]
+    shown = [main, *others][: 2 if width < 100 else 4]
     table = Table(
         box=box.SIMPLE_HEAD,
         caption=f"{evaluation['scenario']}, {seeds} seed{'s' if seeds > 1 else ''} that training never saw; "
@@ -74,4 +76,5 @@ def _listed(names: list[str], total: int) -> str:
 
 
 def _cells(fields: list[Field], figures: Mapping[str, Any]) -> list[str]:
-    return ["–" if figures.get(field.name) is None else field.shown(figures[field.name]) for field in fields]
+    values = [value_of(field, figures) for field in fields]
+    return ["–" if value is None else field.shown(value) for field, value in zip(fields, values, strict=True)]

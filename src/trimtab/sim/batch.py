@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 from numba import types
+from numba.core.cgutils import create_struct_proxy
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
 from trimtab.sim import records
+from trimtab.sim.contract import PLACE, ROUTE
 from trimtab.sim.engine import advance
 from trimtab.sim.kernel import entry, kernel
 from trimtab.sim.meters import meter_world
@@ -57,8 +59,26 @@ def _read_array(dimensions: int) -> Any:
     return intrinsic(typed)
 
 
+def _read_function(called: Any) -> Any:
+    """An address as a function. To take one over from Python costs more than a decision, at every call."""
+    kind = types.FunctionType(called)
+
+    def typed(typing_context: Any, address: Any) -> Any:
+        def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            function = create_struct_proxy(kind)(context, builder)
+            function.c_addr = builder.inttoptr(arguments[0], function.c_addr.type)
+            function.py_addr = function.jit_addr = context.get_constant_null(types.voidptr)
+            return function._getvalue()
+
+        return kind(types.intp), code
+
+    return intrinsic(typed)
+
+
 array_at = _read_array(1)
 table_at = _read_array(2)
+place_at = _read_function(PLACE)
+route_at = _read_function(ROUTE)
 
 
 @kernel
@@ -94,8 +114,9 @@ def mind_at(row, first):
 
 
 @entry
-def advance_many(table, wanted, choose, route, budget, reasons, meters):
+def advance_many(table, wanted, choose_address, route_address, budget, reasons, meters):
     """Take every run that is wanted to its next decision or its end; write why each stopped, and its meters."""
+    choose, route = place_at(choose_address), route_at(route_address)
     for index in range(len(table)):
         if wanted[index] == 0:
             continue

@@ -270,6 +270,15 @@ def has_places(core):
     return world.heap_size + ROOM + 2 * (world.inflight + world.starting) < len(core.heap)
 
 
+@kernel
+def stopped(world, outcome):
+    """Why a run cannot go on: a decision is to be taken outside, or a policy's answer was bad."""
+    if outcome == _ASK and (world.asked != _NONE or world.asked_stream != _NONE):
+        return _DECISION
+    world.bad_value = outcome
+    return _BAD
+
+
 @entry
 def advance(core, columns, mind, choose, router, route, fault_random, until, budget):
     """Run until a time, the end, a decision, or something the caller has to see to; returns the reason.
@@ -316,14 +325,14 @@ def advance(core, columns, mind, choose, router, route, fault_random, until, bud
                 outcome = route_stream(core, columns, router, route)
             else:
                 slot = arrive(core, columns)
-        if slot != _NONE:
+        else:
             world.asked = _NONE
+        if slot != _NONE:
             outcome = deliver(core, mind, choose, slot)
             slot = _NONE
-        if outcome == _ASK and (world.asked != _NONE or world.asked_stream != _NONE):
-            return _DECISION
-        if world.blocked > 0 and world.freed == 1:
-            outcome = min(outcome, retry_blocked(core, mind, choose))
         if outcome < _NONE:
-            world.bad_value = outcome
-            return _BAD
+            return stopped(world, outcome)
+        if world.blocked > 0 and world.freed == 1:
+            outcome = retry_blocked(core, mind, choose)
+            if outcome < _NONE:
+                return stopped(world, outcome)

@@ -31,11 +31,10 @@ def choose_host(core, mind, choose, slot):
         core.world, core.active, slot, core.hosts, core.functions, core.pools, core.dirty, mind.memory, mind.weights,
         mind.random, mind.scores, mind.tree, mind.running,
     )  # fmt: skip
-    if choice == _ASK:
+    if choice < 0:
+        world.decisions += 1 if choice != _ASK else 0
         return choice
     world.decisions += 1
-    if choice < 0:
-        return choice
     request = core.active[slot]
     if choice >= world.hosts or not is_feasible(
         world, core.hosts[choice], request, core.functions[request.function].site

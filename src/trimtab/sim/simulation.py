@@ -62,7 +62,7 @@ class Simulation:
             self._minds["place", place.name] = self.mind
         if route is not None:
             self._minds["route", route.name] = self.route_mind
-        self._fault_random = np.random.SeedSequence(seed, spawn_key=(6,)).generate_state(1, np.uint64)
+        self.fault_random = np.random.SeedSequence(seed, spawn_key=(6,)).generate_state(1, np.uint64)
         world = self.core.world[0]
         world["sampling"] = bool(place is not None and place.needs_samples)
         world["pools_wanted"] = bool(place is None or place.needs_pools or scenario.platform.dispatch == "host")
@@ -112,7 +112,7 @@ class Simulation:
             rows=self.columns.rows.copy(),
             idle_times=self.columns.idle_times.copy(),
         )
-        other._fault_random = self._fault_random.copy()
+        other.fault_random = self.fault_random.copy()
         other._minds, other.mind, other.route_mind = copy.deepcopy((self._minds, self.mind, self.route_mind))
         return other
 
@@ -137,7 +137,7 @@ class Simulation:
         """Run until a time, a decision that is taken outside, or the end; returns whether every request has ended."""
         while True:
             reason = self._advance(
-                self.core, self.columns, self.mind, self._choose, self.route_mind, self._route, self._fault_random,
+                self.core, self.columns, self.mind, self._choose, self.route_mind, self._route, self.fault_random,
                 until, _BUDGET,
             )  # fmt: skip
             if self._advance is advance:
@@ -221,9 +221,14 @@ class Simulation:
 
     def addresses(self) -> npt.NDArray[np.int64]:
         """Address, length and width of each array, for ``batch.advance_many``; good until ``reserve`` moves them."""
-        arrays = (*self.core, *self.columns, *self.mind, *self.route_mind, self._fault_random)
+        arrays = (*self.core, *self.columns, *self.mind, *self.route_mind, self.fault_random)
         words = [(array.ctypes.data, len(array), array.shape[1] if array.ndim == 2 else 0) for array in arrays]
         return np.array(words, np.int64).ravel()
+
+    @property
+    def callbacks(self) -> tuple[int, int]:
+        """Addresses of the compiled place and route policies, for ``batch.advance_many``."""
+        return int(self._choose.address), int(self._route.address)
 
     def finish(self) -> None:
         """After the last request: time goes on to the end of the workload, meters are closed."""

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from trimtab.control.experiment import Workloads
 from trimtab.control.run import decisions_of
 from trimtab.errors import TrimtabError
 from trimtab.learn.environments.decision import Decision, Limits, Observation
 from trimtab.learn.environments.episodes import Episodes
-from trimtab.learn.environments.stepped import team_of
+from trimtab.learn.environments.runs import Runs
+from trimtab.learn.environments.stepped import TRIES, team_of
 from trimtab.scenario.model import Scenario
 from trimtab.sim import records
 from trimtab.sim.batch import METERS, advance_many
@@ -64,16 +65,19 @@ class Batch:
                 f"use trimtab/{decision.name.title()}-v0"
             )
         self.decision, self.scenario, self.count = decision, scenario, count
-        self.limits = Limits(time_limit or math.inf, max_decisions or math.inf)
+        self.limits = Limits.given(time_limit, max_decisions)
         self.observation_space = decision.observation_space()
         self.simulations: list[Simulation] = [None] * count  # type: ignore[list-item]
+        """The runs of these episodes. One that is over keeps its results until its seed is played again."""
         self.decisions = np.zeros(count, np.int64)
         """Taken so far in the episode of each."""
         self.mask: npt.NDArray[np.int8]
         self._team = team_of(scenario, decision.name)
         self._team.policies[decision.name] = decision.policy
         # run number i plays every count-th seed from the i-th on
-        self._episodes = [Episodes(scenario, seeds, index, count) for index in range(count)]
+        kept = Workloads(scenario)
+        self._episodes = [Episodes(scenario, seeds, kept, index, count) for index in range(count)]
+        self._runs = Runs()
         self._memories = np.zeros((count, decision.policy.memory))
         self._table: npt.NDArray[np.int64] | None = None
         self._reasons = np.zeros(count, np.int64)
@@ -119,22 +123,26 @@ class Batch:
     def _begin(self, which: npt.NDArray[np.int64]) -> None:
         """New runs in these places, each taken to its first decision."""
         left = which
-        while len(left):
+        for _ in range(TRIES):
             for index in left.tolist():
                 self._start(index)
             wanted = np.zeros(self.count, np.int8)
             wanted[left] = 1
             self._run(wanted)
             left = left[self._reasons[left] != records.DECISION]  # a workload without a decision is passed over
-        self.decisions[which] = 0
+            if len(left) == 0:
+                self.decisions[which] = 0
+                return
+        raise TrimtabError(f"scenario {self.scenario.name!r}: no {self.decision.name} decision in {TRIES} workloads")
 
     def _start(self, index: int) -> None:
         episodes = self._episodes[index]
         seed = episodes.next(self._random[index])
-        team = self._team.copy()
-        simulation = Simulation(
-            self.scenario, episodes.workload(seed), seed, place=team["place"], route=team["route"]
-        )  # fmt: skip
+        before, simulation = self.simulations[index], self._runs.take(seed)
+        if simulation is None:
+            simulation = self._build(seed, episodes)
+        if before is not None:
+            self._runs.give(before)
         memory = self._memories[index]
         memory[:] = 0.0
         if self.decision.name == "place":
@@ -144,6 +152,13 @@ class Batch:
         self.simulations[index] = simulation
         self._locate(index)
 
+    def _build(self, seed: int, episodes: Episodes) -> Simulation:
+        place, route = self._team["place"], self._team["route"]
+        simulation = Simulation(self.scenario, episodes.workload(seed), seed, place=place, route=route)
+        if episodes.seeds is not None:  # it will be played again
+            self._runs.remember(simulation)
+        return simulation
+
     def _locate(self, index: int) -> None:
         addresses = self.simulations[index].addresses()
         if self._table is None:
@@ -152,11 +167,9 @@ class Batch:
 
     def _run(self, wanted: npt.NDArray[np.int8]) -> None:
         """Take the wanted runs to their next decision or their end; those that need room get it and go on."""
-        first = self.simulations[0]
+        choose, route = self.simulations[0].callbacks
         while wanted.any():
-            self._advance(
-                self._table, wanted, first._choose, first._route, _BUDGET, self._reasons, self._meters
-            )  # fmt: skip
+            self._advance(self._table, wanted, choose, route, _BUDGET, self._reasons, self._meters)
             if self._advance is advance_many:
                 self._advance = direct(advance_many)
             if np.any(self._reasons == records.BAD_DECISION):

@@ -15,6 +15,7 @@ from gymnasium import spaces
 
 from trimtab.control.run import decisions_of
 from trimtab.errors import TrimtabError, unknown
+from trimtab.learn.environments.episodes import above_zero
 from trimtab.policies.place import outside as place_outside
 from trimtab.policies.route import outside as route_outside
 from trimtab.scenario.model import Scenario
@@ -38,9 +39,10 @@ class Limits:
     """Simulated seconds: the first decision from then on is the last observation."""
     decisions: float = math.inf
 
-    def __post_init__(self) -> None:
-        if not self.time > 0 or not self.decisions >= 1:
-            raise TrimtabError(f"time_limit = {self.time}, max_decisions = {self.decisions}, must be above 0")
+    @classmethod
+    def given(cls, time_limit: float | None, max_decisions: int | None) -> Limits:
+        """From the options of an environment."""
+        return cls(above_zero("time_limit", time_limit), above_zero("max_decisions", max_decisions))
 
     def reached(self, now: Any, decisions: Any) -> Any:
         """Whether a run that has another decision to take ends here."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -28,15 +29,29 @@ def scenario_of(given: str | Path | Scenario, changes: Sequence[str] = ()) -> Sc
     return load_scenario(str(given), changes)
 
 
+def above_zero(name: str, given: float | None) -> float:
+    """A limit that was given, infinite without one."""
+    if given is not None and not given > 0:
+        raise TrimtabError(f"{name} = {given}, must be above 0")
+    return math.inf if given is None else given
+
+
 class Episodes:
     """Seeds in turn; without a list of them every episode draws a training seed of its own."""
 
-    def __init__(self, scenario: Scenario, seeds: Sequence[int] | None, first: int = 0, stride: int = 1) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        seeds: Sequence[int] | None,
+        kept: Workloads | None = None,
+        first: int = 0,
+        stride: int = 1,
+    ) -> None:
         if seeds is not None and (len(seeds) == 0 or min(seeds) < 0):
             raise TrimtabError(f"seeds = {list(seeds)}, must be None or numbers that are 0 or more")
         self.scenario, self.seeds = scenario, None if seeds is None else tuple(int(seed) for seed in seeds)
         self._first, self._stride, self._played = first, stride, 0
-        self._kept = Workloads(scenario)
+        self._kept = kept or Workloads(scenario)
 
     def restart(self) -> None:
         """Begin with the first seed again."""

@@ -18,7 +18,7 @@ from trimtab.control.run import decisions_of
 from trimtab.control.simulated import SimulatedPlatform
 from trimtab.control.ticks import Ticks, is_hopeless
 from trimtab.errors import TrimtabError, unknown
-from trimtab.learn.environments.episodes import Episodes, scenario_of
+from trimtab.learn.environments.episodes import Episodes, above_zero, scenario_of
 from trimtab.learn.environments.scale_view import FEATURES, LIMIT, features_of
 from trimtab.learn.environments.stepped import team_of
 from trimtab.policies import registry
@@ -94,7 +94,7 @@ class ScaleEnvironment(gymnasium.Env[Array, Actions]):
         self.weights = weights or ScaleWeights()
         self.period = self.scenario.control.period or 15.0
         self._actions, self._step, self._spread = actions, step, spread
-        self._time_limit = time_limit or math.inf
+        self._time_limit = above_zero("time_limit", time_limit)
         self._rule = registry.load("scale", rule)
         self._episodes = Episodes(self.scenario, seeds)
         self._team = team_of(self.scenario, "scale")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import numpy.typing as npt
 
 from trimtab.control.run import Driver, decisions_of
 from trimtab.errors import TrimtabError, unknown
-from trimtab.learn.environments.episodes import Episodes, scenario_of
+from trimtab.learn.environments.episodes import Episodes, above_zero, scenario_of
 from trimtab.learn.environments.select_view import FEATURES, LIMIT, SUMMARY, Window
 from trimtab.learn.environments.stepped import team_of
 from trimtab.policies import registry
@@ -65,9 +64,9 @@ class SelectEnvironment(gymnasium.Env[Observation, np.int64]):
         self.policies = tuple(policies or registry.BUILT_IN[self.decision])
         """Names, by action."""
         self._choices = [self._load(name) for name in self.policies]
-        self.window = window or self.scenario.control.window
+        self.window = self.scenario.control.window if window is None else above_zero("window", window)
         self._weights = None if reward == "success" else (failed_weight, rejected_weight)
-        self._least_success, self._time_limit = least_success, time_limit or math.inf
+        self._least_success, self._time_limit = least_success, above_zero("time_limit", time_limit)
         self._episodes = Episodes(self.scenario, seeds)
         self._team = team_of(self.scenario, self.decision)
         rows = len(deployments(self.scenario))

@@ -21,7 +21,7 @@ from trimtab.sim.batch import METERS
 from trimtab.sim.simulation import Simulation
 from trimtab.sim.state import Mind
 
-_TRIES = 100
+TRIES = 100
 """Workloads without a single decision that are passed over before that is an error."""
 
 
@@ -48,7 +48,7 @@ class SteppedEnvironment(gymnasium.Env[Observation, np.int64]):
         max_decisions: int | None,
     ) -> None:
         self.decision, self.scenario = decision, scenario
-        self.limits = Limits(time_limit or math.inf, max_decisions or math.inf)
+        self.limits = Limits.given(time_limit, max_decisions)
         self.observation_space: gymnasium.Space[Any] = decision.observation_space()
         self.action_space = gymnasium.spaces.Discrete(decision.actions)
         self.simulation: Simulation
@@ -68,7 +68,7 @@ class SteppedEnvironment(gymnasium.Env[Observation, np.int64]):
         if seed is not None:
             self._episodes.restart()
         chosen = (options or {}).get("seed")
-        for _ in range(_TRIES):
+        for _ in range(TRIES):
             self._begin(self._episodes.next(self.np_random) if chosen is None else int(chosen))
             if self.simulation.asks:
                 self._open = True

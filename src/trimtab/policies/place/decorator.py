@@ -43,7 +43,12 @@ def wrapper(world_, active, slot, hosts, functions, pools, dirty, memory, weight
     request = active[slot]
     site = functions[request.function].site
 """
+NOT_A_NUMBER = -(2**40)
+"""What a pick that computes scores answers, less the index of the host, where a score is not a number."""
 _PICK = """    choice = decide({arguments})
+    if choice <= {none}:
+        world.bad_host = {none} - choice
+        return -2
     if choice < -1:
         world.bad_host = choice
         return -3
@@ -114,7 +119,7 @@ class PlacePolicy:
         views = {"running": "running_[:count]", "running_and_new": "running_[: count + 1]"}
         arguments = ", ".join(views.get(name, name) for name in names)
         if self.form == "pick":
-            return _PICK.format(arguments=arguments)
+            return _PICK.format(arguments=arguments, none=NOT_A_NUMBER)
         named = fields_of(self._plain, "host")
         if set(names) <= {"host", "request"} and named.only(INTRINSIC):
             if not fields_of(self._plain, "request").fields:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from trimtab.errors import TrimtabError
@@ -81,10 +81,16 @@ class RoutePolicy:
     @cached_property
     def compiled(self) -> Any:
         """The function for the engine, compiled at first use."""
-        plain = getattr(self.function, "py_func", self.function)
-        arguments = ", ".join(check_parameters(plain, _ALLOWED, self.name))
-        body = {"pick": _PICK, "score": _SCORE, "proportional": _PROPORTIONAL}[self.form]
-        return compile_wrapper(_HEAD + body.format(arguments=arguments), self.function, ROUTE, self.name)
+        return _compiled(self.function, self.form, self.name)
+
+
+@cache
+def _compiled(function: Callable[..., Any], form: str, name: str) -> Any:
+    """Compiled once for all policies that differ in their weights alone."""
+    plain = getattr(function, "py_func", function)
+    arguments = ", ".join(check_parameters(plain, _ALLOWED, name))
+    body = {"pick": _PICK, "score": _SCORE, "proportional": _PROPORTIONAL}[form]
+    return compile_wrapper(_HEAD + body.format(arguments=arguments), function, ROUTE, name)
 
 
 def route(

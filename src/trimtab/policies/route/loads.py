@@ -7,9 +7,15 @@ from trimtab.sim.kernel import kernel, routine
 
 
 @kernel
+def capacity(worker):
+    """Queries a second that all instances of the worker can take, those that are starting included."""
+    return worker.capacity * max(worker.ready + worker.starting, 1)
+
+
+@kernel
 def relative_load(worker):
     """Load over the capacity of all instances of the worker, L / C."""
-    return worker.load / (worker.capacity * max(worker.ready + worker.starting, 1))
+    return worker.load / capacity(worker)
 
 
 @routine

@@ -43,6 +43,8 @@ class Aset:
         size = len(self._features)
         wanted = shapes(self._steps, size, len(self.candidates)) | {"mean": (size,), "scale": (size,)}
         found.expect(self._features, wanted)
+        if not (found.arrays["scale"] > 0).all():
+            raise TrimtabError(f"{found.where}: scale must be above 0 for every feature")
         self._weights = {name: array.astype(np.float32) for name, array in found.arrays.items()}
 
     def check(self, situation: Situation) -> None:
