@@ -59,7 +59,15 @@ class Recipe(Protocol):
         """Scenarios with their hashes and the workload seeds that training uses, for ``policy.json``."""
 
 
-RECIPES: dict[tuple[str, str, str], str] = {}
+RECIPES: dict[tuple[str, str, str], str] = {
+    ("scale", "q-table", "paper"): "trimtab.learn.scale.q_table:paper",
+    ("scale", "q-table", "paper-vertical"): "trimtab.learn.scale.q_table:paper_vertical",
+    ("scale", "q-table", "best"): "trimtab.learn.scale.q_table:best",
+    ("scale", "dqn", "paper"): "trimtab.learn.scale.dqn:paper",
+    ("scale", "dqn", "paper-vertical"): "trimtab.learn.scale.dqn:paper_vertical",
+    ("scale", "dqn", "best"): "trimtab.learn.scale.dqn:best",
+    ("scale", "residual", "best"): "trimtab.learn.scale.residual:best",
+}
 """(decision, policy, recipe) → "module:attribute" of a recipe."""
 
 TRAINING_SEEDS = 1_000_000

@@ -73,7 +73,11 @@ BUILT_IN: dict[str, dict[str, str]] = {
 LEARNED: dict[str, dict[str, str]] = {
     "place": {},
     "route": {},
-    "scale": {},
+    "scale": {
+        "q-table": f"{_SCALE}.q_table",
+        "dqn": f"{_SCALE}.dqn",
+        "residual": f"{_SCALE}.residual",
+    },
     "assign": {},
     "select": {},
 }
