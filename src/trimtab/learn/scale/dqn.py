@@ -79,15 +79,16 @@ class DqnLearner(QLearner):
             found = self.network(torch.from_numpy(inputs.astype(np.float32)).unsqueeze(0))[0]
         return np.asarray(found.numpy(), np.float64)
 
-    def learn(self, before: Floats, action: int, reward: float, after: Floats) -> None:
+    def learn(self, before: Floats, action: int, reward: float, after: Floats, over: bool) -> None:
         """Save the experience, then one update from a batch of earlier ones."""
-        self.replay.add(before, action, reward, after)
+        self.replay.add(before, action, reward, after, over)
         if len(self.replay) < self.rates.batch:
             return
-        old, actions, rewards, new = self.replay.sample(self.rates.batch, self.random)
+        old, actions, rewards, new, ended = self.replay.sample(self.rates.batch, self.random)
         judge = self.target if self.rates.target_every else self.network
         with torch.no_grad():
-            wanted = torch.from_numpy(rewards) + self.settings.discount * judge(torch.from_numpy(new)).max(1).values
+            going_on = self.settings.discount * torch.from_numpy(1.0 - ended)
+            wanted = torch.from_numpy(rewards) + going_on * judge(torch.from_numpy(new)).max(1).values
         found = self.network(torch.from_numpy(old)).gather(1, torch.from_numpy(actions)[:, None])[:, 0]
         loss = nn.functional.smooth_l1_loss(found, wanted)
         self.optimiser.zero_grad()
@@ -166,5 +167,5 @@ class DqnRecipe:
 
 
 paper = DqnRecipe(Settings("dqn", "paper", "horizontal"))
-paper_vertical = DqnRecipe(replace(paper.settings, direction="vertical"))
-best = DqnRecipe(Settings("dqn", "best", "joint", tie=0.0), Rates(target_every=500))
+paper_vertical = DqnRecipe(replace(paper.settings, direction="vertical", overload=10.0))
+best = DqnRecipe(Settings("dqn", "best", "joint", tie=0.0, overload=10.0), Rates(target_every=500))

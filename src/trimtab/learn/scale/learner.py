@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +13,7 @@ import numpy.typing as npt
 from trimtab.learn.recipe import TRAINING_SEEDS, Progress, State
 from trimtab.learn.scale import episode
 from trimtab.learn.scale.reward import balanced_reward, qos_reward
-from trimtab.policies.scale.agent import AgentState, act, actions_of, choose, features_of, observe
+from trimtab.policies.scale.agent import AgentState, act, actions_of, choose, features_of, observe, tail_ratio
 from trimtab.policies.scale.contract import HOLD, Desired, FunctionMetrics
 from trimtab.policies.scale.window import known
 from trimtab.policies.trained import Description, Trained
@@ -39,6 +40,10 @@ class Settings:
     last_exploration: float = 0.02
     exploring: float = 0.5
     """Share of the budget over which exploration falls from its first to its last value."""
+    overload: float = math.inf
+    """Tail latency over the requirement at which an episode is over: the last action is taken as having failed for
+    ever, and the largest size works off what waits before learning goes on. Where a backlog takes longer to work off
+    than an agent looks ahead, every action looks equally bad in it, and nothing is learned."""
     patience: int = 3
     """Episodes in a row with the requirement kept after which learning stops."""
 
@@ -65,6 +70,8 @@ class Taken:
     memory: AgentState
     inputs: Floats
     action: int
+    rescued: bool = False
+    """Whether the episode was over, and a backlog is being worked off."""
 
 
 @dataclass
@@ -96,8 +103,8 @@ class QLearner:
         """Values of all actions."""
         raise NotImplementedError
 
-    def learn(self, before: Floats, action: int, reward: float, after: Floats) -> None:
-        """One experience."""
+    def learn(self, before: Floats, action: int, reward: float, after: Floats, over: bool) -> None:
+        """One experience; where the episode is ``over``, its reward is that of all time to come."""
         raise NotImplementedError
 
     def weights(self) -> State:
@@ -181,14 +188,17 @@ class Explorer:
         if not known(metrics, metrics.cpu_cores, metrics.memory_bytes):
             return HOLD, state
         inputs, memory = observe(settings.features, metrics, state.memory.load if state else None)
+        rescued, over = state is not None and state.rescued, tail_ratio(metrics) > settings.overload
         if state is not None:
             reward = settings.reward(metrics)
             self.total, self.taken = self.total + reward, self.taken + 1
-            if learner.learning:
+            if learner.learning and not rescued:
                 learner.steps += 1
-                learner.learn(state.inputs, state.action, reward, inputs)
-        action = self._action(inputs)
-        return act(metrics, settings.actions[action], settings.cpu_step), Taken(memory, inputs, action)
+                ever = reward / (1.0 - settings.discount) if over else reward
+                learner.learn(state.inputs, state.action, ever, inputs, over)
+        rescued = learner.learning and (over or (rescued and tail_ratio(metrics) > 1.0))
+        action = len(settings.actions) - 1 if rescued else self._action(inputs)
+        return act(metrics, settings.actions[action], settings.cpu_step), Taken(memory, inputs, action, rescued)
 
     def _action(self, inputs: Floats) -> int:
         learner = self.learner

@@ -12,7 +12,7 @@ from trimtab.learn.scale.learner import Floats, QLearner, Settings
 from trimtab.policies.scale.q_table import EDGES, cell, cells
 from trimtab.scenario.model import Scenario
 
-RATE = 0.1
+RATE = 0.2
 """Share of a new experience in the value."""
 
 
@@ -28,10 +28,10 @@ class TableLearner(QLearner):
         """The row of the state."""
         return np.asarray(self.table[cell(self.settings.features, inputs)])
 
-    def learn(self, before: Floats, action: int, reward: float, after: Floats) -> None:
+    def learn(self, before: Floats, action: int, reward: float, after: Floats, over: bool) -> None:
         """Q(s, a) moves towards r + discount x max Q(s', .)."""
         row = cell(self.settings.features, before)
-        target = reward + self.settings.discount * float(self.values(after).max())
+        target = reward if over else reward + self.settings.discount * float(self.values(after).max())
         self.table[row, action] += RATE * (target - self.table[row, action])
 
     def weights(self) -> State:
@@ -71,5 +71,5 @@ class TableRecipe:
 
 
 paper = TableRecipe(Settings("q-table", "paper", "horizontal"))
-paper_vertical = TableRecipe(replace(paper.settings, direction="vertical"))
-best = TableRecipe(Settings("q-table", "best", "joint", tie=0.0))
+paper_vertical = TableRecipe(replace(paper.settings, direction="vertical", overload=10.0))
+best = TableRecipe(Settings("q-table", "best", "joint", tie=0.0, overload=10.0))

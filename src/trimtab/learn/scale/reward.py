@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 from trimtab.policies.scale.agent import tail_ratio
 from trimtab.policies.scale.contract import FunctionMetrics
 from trimtab.policies.scale.window import instances_now
 
-WORST = -10.0
-"""Far enough from a reward that is met that a bad step is not mistaken for a less bad one."""
 VIOLATION = 5.0
 """Core-seconds that one violation is worth."""
 HOPELESS = -5.0
@@ -16,11 +16,12 @@ HOPELESS = -5.0
 def qos_reward(metrics: FunctionMetrics) -> float:
     """The slides' reward: quality of service alone.
 
-    1 where the tail latency keeps the requirement, else what it exceeds it by, negative. Worked example: a
-    95th percentile of 1.5 s against 500 ms is 3 times the requirement: 1 - 3 = -2.
+    1 where the tail latency keeps the requirement, else minus the logarithm of how often it exceeds it: never
+    clipped, so that deep in overload a step that helps still shows. Worked example: a 95th percentile of 1.5 s
+    against 500 ms is 3 times the requirement: -ln 3 = -1.1.
     """
     ratio = tail_ratio(metrics)
-    return 1.0 if ratio <= 1.0 else max(1.0 - ratio, WORST)
+    return 1.0 if ratio <= 1.0 else -math.log(ratio)
 
 
 def balanced_reward(metrics: FunctionMetrics) -> float:

@@ -31,13 +31,14 @@ class Series:
 
 
 def suite(seed: int, peak: float, start_up: float) -> list[Series]:
-    """Five kinds of load that peak at ``peak`` requests a second."""
+    """Six kinds of load that peak at ``peak`` requests a second."""
     random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(41,)))
     rates = {
         "cycle": _spikes(random, per_cycle=6.0, height=0.6),
         "spikes": _spikes(random, per_cycle=8.0, height=1.2),
         "restless": _restless(random),
         "bursty": _bursty(random),
+        "flurry": _spikes(random, per_cycle=120.0, height=0.25, lasts=(20.0, 40.0)),
         "steady": np.full(HOURS * 3600, 0.6),
     }
     return [Series(name, _binned(random, rate, peak), start_up) for name, rate in rates.items()]
@@ -48,13 +49,15 @@ def _cycle(low: float, shift: float) -> Floats:
     return np.asarray(low + (1 - low) * (1 - np.cos(2 * np.pi * (second / _CYCLE + shift))) / 2)
 
 
-def _spikes(random: np.random.Generator, per_cycle: float, height: float) -> Floats:
+def _spikes(
+    random: np.random.Generator, per_cycle: float, height: float, lasts: tuple[float, float] = (45.0, 90.0)
+) -> Floats:
     """A cycle; spikes rise at once and fall off over a minute or two."""
     rate = _cycle(0.2, random.random())
     second = np.arange(len(rate)) + 0.5
     for _ in range(random.poisson(per_cycle * len(rate) / _CYCLE)):
         since = second - random.random() * len(rate)
-        high, length = random.uniform(0.3, 1.0) * height, random.uniform(45.0, 90.0)
+        high, length = random.uniform(0.3, 1.0) * height, random.uniform(*lasts)
         rate += np.where(since >= 0, high * np.exp(-np.maximum(since, 0) / length), 0)
     return rate
 

@@ -35,7 +35,7 @@ class Residual:
     """
 
     name: ClassVar[str] = "residual"
-    knob: ClassVar[Knob] = Knob("target", (0.0003, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1))
+    knob: ClassVar[Knob] = Knob("target", (0.0001, 0.0003, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1))
 
     weights: tuple[float, ...]
     target: float = 0.01

@@ -13,9 +13,15 @@ from trimtab.sim.kernel import entry, kernel
 # Places in the memory of one function.
 (
     STARTED, FAST, SLOW, SLOWER, VOLATILITY, AHEAD_TIME, AHEAD_LOAD, AHEAD_PEAK, WORK, VIOLATED, ARRIVED, COUNT,
-    BELOW_SINCE, BELOW_MOST, TOKENS, BASE_CPU, CPU, CALM_SINCE, MARGIN,
-) = range(19)  # fmt: skip
-MEMORY = 19
+    BELOW_SINCE, BELOW_MOST, TOKENS, BASE_CPU, CPU, CALM_SINCE, MARGIN, AGE, PAST, NEXT_PAST, NEEDED,
+) = range(23)  # fmt: skip
+PASTS = 64
+"""Forecasts that are kept until the time they are about has come: two numbers each, from ``MEMORY - …`` on."""
+CELLS, CELL, LOWEST = 96, 0.25, -2.0
+"""A histogram of the margins that would have been enough: its cells, their width, where the first begins."""
+FORECASTS = 23
+MARGINS = FORECASTS + 3 * PASTS
+MEMORY = MARGINS + CELLS
 
 # Places in the tick that goes in.
 (
@@ -38,10 +44,12 @@ FEATURES = (
 """Learned weights: parts of the spread; corrections of the load; windows; how the margin follows the violations."""
 
 CHANGES_PER_HOUR = 200.0
-BURST_OF_CHANGES = 30.0
+BURST_OF_CHANGES = 10.0
 """Changes that may follow each other at once; those of any hour stay below ``CHANGES_PER_HOUR``."""
 _SLOWER, _WORK_MEMORY, _VOLATILITY_MEMORY = 60.0, 60.0, 900.0
-_LEAST_MARGIN, _MOST_MARGIN = -2.0, 20.0
+_PATIENCE = 10.0
+"""Violations that must be seen, or missed, before they move the aim much."""
+_LEAST_AIM, _MOST_AIM = 0.02, 200.0
 _BUDGET_MEMORY = 86_400.0
 """Seconds over which violations count: a day."""
 _DRAIN = 0.5
@@ -111,17 +119,63 @@ def look_back(memory, now, load, horizon):
 
 
 @kernel
+def remember(memory, now, load, scale):
+    """Keep a forecast: ``load`` and what one unit of margin is worth, until one start-up has passed."""
+    place = int(memory[NEXT_PAST]) % PASTS
+    memory[FORECASTS + 3 * place] = now
+    memory[FORECASTS + 3 * place + 1] = load
+    memory[FORECASTS + 3 * place + 2] = scale
+    memory[NEXT_PAST] += 1.0
+
+
+@kernel
+def compare(memory, now, horizon, load, arrivals):
+    """Count the margin that the forecast of one start-up ago needed to cover ``load``."""
+    while memory[PAST] < memory[NEXT_PAST]:
+        place = int(memory[PAST]) % PASTS
+        if memory[NEXT_PAST] - memory[PAST] < PASTS and memory[FORECASTS + 3 * place] > now - horizon + 1e-9:
+            return
+        memory[PAST] += 1.0
+        before, scale = memory[FORECASTS + 3 * place + 1], memory[FORECASTS + 3 * place + 2]
+        needed = (load - before) / max(scale, 1e-9)
+        cell = int(min(max((needed - LOWEST) / CELL, 0.0), CELLS - 1.0))
+        memory[MARGINS + cell] += arrivals
+        memory[NEEDED] += arrivals
+
+
+@kernel
 def margin(memory, tick, settings, weights):
-    """The margin, in units of the spread, that keeps violations at the target: learned, then moved by what is seen."""
+    """The margin, in units of the spread, that would have kept violations at the target.
+
+    The share of requests that came when more than z was needed falls with z: as learned at first (exponentially),
+    then as seen. Where more violations are seen than that share says, or fewer, another share is aimed for.
+    """
     fade = math.exp(-tick[WINDOW] / _BUDGET_MEMORY)
     memory[VIOLATED] = memory[VIOLATED] * fade + tick[VIOLATIONS]
     memory[ARRIVED] = memory[ARRIVED] * fade + tick[ARRIVALS]
+    memory[AGE] = memory[AGE] * fade + tick[WINDOW]
+    memory[NEEDED] *= fade
+    for cell in range(CELLS):
+        memory[MARGINS + cell] *= fade
     if not math.isnan(settings[FIXED_MARGIN]):
         return settings[FIXED_MARGIN]
     target = settings[TARGET]
-    first = weights[W_TARGET] - weights[W_SLOPE] * math.log(target / 0.01)
-    seen = (memory[VIOLATED] + weights[W_PRIOR]) / (target * memory[ARRIVED] + weights[W_PRIOR])
-    return min(max(first + weights[W_GAIN] * math.log(seen), _LEAST_MARGIN), _MOST_MARGIN)
+    asked = target * memory[ARRIVED] + _PATIENCE
+    aimed = target * min(max((asked / (memory[VIOLATED] + _PATIENCE)) ** weights[W_GAIN], _LEAST_AIM), _MOST_AIM)
+    prior = weights[W_PRIOR] * memory[ARRIVED] / max(memory[AGE], 1e-9) + 1e-9
+    total, above = memory[NEEDED] + prior, 0.0
+    for back in range(CELLS):
+        cell = CELLS - 1 - back
+        lower = LOWEST + CELL * cell
+        believed = prior * min(0.01 * math.exp((weights[W_TARGET] - lower) / weights[W_SLOPE]), 1.0)
+        inside = memory[MARGINS + cell]
+        if above + inside + believed >= aimed * total:
+            # inside the cell: where the line between its two ends crosses
+            upper = above + prior * min(0.01 * math.exp((weights[W_TARGET] - lower - CELL) / weights[W_SLOPE]), 1.0)
+            share = (above + inside + believed - aimed * total) / max(above + inside + believed - upper, 1e-12)
+            return lower + CELL * min(max(share, 0.0), 1.0)
+        above += inside
+    return LOWEST
 
 
 @kernel
@@ -187,6 +241,8 @@ def plan(memory, tick, settings, weights):
         + weights[W_RISE] ** 2 * rise * rise
     )  # fmt: skip
     spread = math.sqrt(variance)
+    compare(memory, now, horizon, load, tick[ARRIVALS])
+    remember(memory, now, ahead + weights[W_CONSTANT], spread * root)
     z = margin(memory, tick, settings, weights)
     memory[MARGIN] = z
     slots = ahead + weights[W_CONSTANT] + z * spread * root + weights[W_QUEUE] * tick[QUEUED]
