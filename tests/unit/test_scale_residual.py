@@ -43,43 +43,53 @@ def steady(rate: int, **given: object) -> FunctionMetrics:
 
 
 def test_without_corrections_it_is_square_root_staffing() -> None:
-    # 160 requests a second of 0.1 s are 16 Erlang; margin 2 at a target of 1 %, less what a first second without a
-    # violation takes off it: 16 + (2 + ln(20 / 21.6)) x 4 = 23.7
+    # 160 requests a second of 0.1 s are 16 Erlang; nothing is seen yet, so the margin is the learned 2 at 1 %:
+    # 16 + 2 x 4 = 24
     answer, state = policy().decide(steady(160), None, 1.0)
     assert answer.instances == 24
     assert state is not None
-    assert state[MARGIN] == pytest.approx(2.0 + math.log(20 / 21.6), abs=1e-4)
+    assert state[MARGIN] == pytest.approx(2.0, abs=0.1)
 
 
 def test_the_first_margin_grows_as_the_target_falls() -> None:
     # slope 0.5 per unit of the logarithm, from 2 at 1 %
     _, state = policy(target=0.001).decide(steady(160), None, 1.0)
     assert state is not None
-    assert state[MARGIN] == pytest.approx(2.0 + 0.5 * math.log(10), abs=0.02)
+    assert state[MARGIN] == pytest.approx(2.0 + 0.5 * math.log(10), abs=0.1)
+
+
+def test_the_margin_is_what_was_needed() -> None:
+    """The load jumps by 10 Erlang in one second of twenty, from 20: a margin of 10 / sqrt(20) = 2.2 covers it."""
+    memories = drive(
+        policy(target=0.01, fast=0.1, slow=0.1, prior=1.0, gain=0.0),
+        lambda tick: steady(300 if tick % 20 == 0 else 200, violations=3),
+        1800,
+    )
+    assert memories[-1][MARGIN] == pytest.approx(10 / math.sqrt(20), abs=0.6)
 
 
 def test_violations_above_the_target_raise_the_margin_and_none_lower_it() -> None:
-    many = drive(policy(gain=2.0), lambda _: steady(1000, violations=100), 60)
-    none = drive(policy(gain=2.0), lambda _: steady(1000), 60)
-    # after a minute: 6,000 seen against 600 asked for, each with a prior of 20
-    assert many[-1][MARGIN] == pytest.approx(2 + 2 * math.log(6020 / 620), rel=0.01)
-    assert none[-1][MARGIN] == pytest.approx(2 + 2 * math.log(20 / 620), rel=0.02) or none[-1][MARGIN] == -2.0
+    many = drive(policy(), lambda _: steady(1000, violations=100), 600)
+    none = drive(policy(), lambda _: steady(1000), 600)
+    right = drive(policy(), lambda _: steady(1000, violations=10), 600)
+    assert none[-1][MARGIN] < right[-1][MARGIN] < many[-1][MARGIN]
     assert many[-1][COUNT] > none[-1][COUNT]
 
 
-@pytest.mark.parametrize("target", [0.01, 0.05])
-def test_the_margin_settles_where_the_target_is_kept(target: float) -> None:
-    """A service whose violations fall with its margin as those of a Poisson load do: P(normal > z)."""
+@pytest.mark.parametrize("target", [0.001, 0.003])
+def test_a_poisson_load_is_kept_at_the_target(target: float) -> None:
+    """200 requests a second of 0.1 s: what comes in a second above what the instances can serve in it is late."""
     random = np.random.default_rng(3)
-    chosen, state, margin, total = policy(target=target, gain=3.0), None, 2.0, 0
-    for tick in range(1, 7201):
-        share = 0.5 * math.erfc(margin / math.sqrt(2))
-        violations = int(random.binomial(200, share))
-        total += violations
-        _, state = chosen.decide(steady(200, violations=violations), state, float(tick))
+    chosen, state, late, total = policy(target=target, fast=1.0, down_delay=8.0, prior=60.0), None, 0, 0
+    count = 30.0
+    for tick in range(1, 10_801):
+        arrivals = int(random.poisson(200))
+        violations = max(0, arrivals - int(10 * count))
+        _, state = chosen.decide(steady(arrivals, violations=violations), state, float(tick))
         assert state is not None
-        margin = float(state[MARGIN])
-    assert target / 1.5 < total / (200 * 7200) < target * 1.5
+        count = float(state[COUNT])
+        late, total = late + violations, total + arrivals
+    assert target / 2 < late / total < target * 2
 
 
 @given(

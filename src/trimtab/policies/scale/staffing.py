@@ -13,13 +13,13 @@ from trimtab.sim.kernel import entry, kernel
 # Places in the memory of one function.
 (
     STARTED, FAST, SLOW, SLOWER, VOLATILITY, AHEAD_TIME, AHEAD_LOAD, AHEAD_PEAK, WORK, VIOLATED, ARRIVED, COUNT,
-    BELOW_SINCE, BELOW_MOST, TOKENS, BASE_CPU, CPU, CALM_SINCE, MARGIN, AGE, PAST, NEXT_PAST, NEEDED,
-) = range(23)  # fmt: skip
+    BELOW_SINCE, BELOW_MOST, TOKENS, BASE_CPU, CPU, CALM_SINCE, MARGIN, AGE, PAST, NEXT_PAST, NEEDED, PUSH,
+) = range(24)  # fmt: skip
 PASTS = 64
-"""Forecasts that are kept until the time they are about has come: two numbers each, from ``MEMORY - …`` on."""
+"""Forecasts that are kept until the time they are about has come: time, load, worth of one unit of margin."""
 CELLS, CELL, LOWEST = 96, 0.25, -2.0
 """A histogram of the margins that would have been enough: its cells, their width, where the first begins."""
-FORECASTS = 23
+FORECASTS = 24
 MARGINS = FORECASTS + 3 * PASTS
 MEMORY = MARGINS + CELLS
 
@@ -50,6 +50,8 @@ _SLOWER, _WORK_MEMORY, _VOLATILITY_MEMORY = 60.0, 60.0, 900.0
 _PATIENCE = 10.0
 """Violations that must be seen, or missed, before they move the aim much."""
 _LEAST_AIM, _MOST_AIM = 0.02, 200.0
+_FASTEST, _MOST_PUSH = 1.0, 12.0
+"""Units of margin an hour that violations push it by at most, and in all."""
 _BUDGET_MEMORY = 86_400.0
 """Seconds over which violations count: a day."""
 _DRAIN = 0.5
@@ -148,7 +150,7 @@ def margin(memory, tick, settings, weights):
     """The margin, in units of the spread, that would have kept violations at the target.
 
     The share of requests that came when more than z was needed falls with z: as learned at first (exponentially),
-    then as seen. Where more violations are seen than that share says, or fewer, another share is aimed for.
+    then as seen. Where more violations are seen than asked for, or fewer, another share is aimed for.
     """
     fade = math.exp(-tick[WINDOW] / _BUDGET_MEMORY)
     memory[VIOLATED] = memory[VIOLATED] * fade + tick[VIOLATIONS]
@@ -160,8 +162,17 @@ def margin(memory, tick, settings, weights):
     if not math.isnan(settings[FIXED_MARGIN]):
         return settings[FIXED_MARGIN]
     target = settings[TARGET]
-    asked = target * memory[ARRIVED] + _PATIENCE
-    aimed = target * min(max((asked / (memory[VIOLATED] + _PATIENCE)) ** weights[W_GAIN], _LEAST_AIM), _MOST_AIM)
+    seen = (memory[VIOLATED] + _PATIENCE) / (target * memory[ARRIVED] + _PATIENCE)
+    aimed = target * min(max(seen ** -weights[W_GAIN], _LEAST_AIM), _MOST_AIM)
+    # whatever else makes requests late, the margin goes on moving until the target is kept
+    move = min(max(math.log(seen), -_FASTEST), _FASTEST) * tick[WINDOW] / 3600.0
+    memory[PUSH] = min(max(memory[PUSH] + move, LOWEST), _MOST_PUSH)
+    return max(covered(memory, weights, aimed) + memory[PUSH], LOWEST)
+
+
+@kernel
+def covered(memory, weights, aimed):
+    """The margin that all but the share ``aimed`` of the requests did with."""
     prior = weights[W_PRIOR] * memory[ARRIVED] / max(memory[AGE], 1e-9) + 1e-9
     total, above = memory[NEEDED] + prior, 0.0
     for back in range(CELLS):
@@ -241,7 +252,7 @@ def plan(memory, tick, settings, weights):
         + weights[W_RISE] ** 2 * rise * rise
     )  # fmt: skip
     spread = math.sqrt(variance)
-    compare(memory, now, horizon, load, tick[ARRIVALS])
+    compare(memory, now, horizon, memory[FAST] * memory[WORK], tick[ARRIVALS])
     remember(memory, now, ahead + weights[W_CONSTANT], spread * root)
     z = margin(memory, tick, settings, weights)
     memory[MARGIN] = z
