@@ -26,19 +26,19 @@ Floats = npt.NDArray[np.float64]
 RANGES: dict[str, tuple[float, float, float]] = {
     # lowest, first, highest
     "poisson": (0.2, 0.5, 1.5),
-    "volatility": (0.0, 0.2, 2.0),
-    "rise": (0.0, 0.4, 2.0),
-    "trend": (-0.5, 0.0, 1.5),
+    "volatility": (0.0, 0.05, 2.0),
+    "rise": (0.0, 0.45, 2.0),
+    "trend": (-0.5, -0.1, 1.5),
     "queue": (0.0, 0.01, 0.3),
     "constant": (-0.5, 1.1, 2.0),
-    "fast": (1.0, 1.6, 8.0),
-    "slow": (4.0, 9.0, 30.0),
-    "band": (0.0, 1.5, 4.0),
+    "fast": (1.0, 1.2, 8.0),
+    "slow": (4.0, 7.0, 30.0),
+    "band": (0.0, 1.9, 4.0),
     "down_delay": (8.0, 15.0, 40.0),
-    "target": (-1.0, 2.5, 8.0),
-    "target_slope": (0.2, 2.0, 4.0),
-    "gain": (0.0, 1.3, 2.0),
-    "prior": (60.0, 1500.0, 3600.0),
+    "target": (-1.0, 2.4, 8.0),
+    "target_slope": (0.2, 2.1, 4.0),
+    "gain": (0.0, 0.7, 2.0),
+    "prior": (60.0, 1300.0, 3600.0),
 }
 ASKED = (0.0001, 0.0003, 0.001, 0.005, 0.01, 0.05, 0.15)
 """Violation rates that are asked for in training."""
@@ -70,7 +70,7 @@ class ResidualLearner:
         self.series += suite(TRAINING_SEEDS + 1000 + seed, peak, 3 * start_up)[2:4]
         low, first, high = np.array([RANGES[name] for name in FEATURES]).T
         self._low, self._high = low, high
-        self.search = Search((first - low) / (high - low), width=0.06, population=12, seed=seed)
+        self.search = Search((first - low) / (high - low), width=0.05, population=12, seed=seed)
         self.references = [self._front(each, np.array(SQUARE_ROOT), MARGINS, fixed=True)[0] for each in self.series]
 
     def weights(self, place: Floats) -> Floats:
