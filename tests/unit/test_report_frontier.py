@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from trimtab.report.frontier import Point, at, envelope, frontier, frontier_table, order
+from trimtab.report.frontier import at, envelope, frontier, frontier_table, order
 from trimtab.report.frontier_page import frontier_headline, frontier_page
 
 POINTS = [(1, 0.1, 1.0, 10.0), (2, 0.001, 2.0, 20.0), (3, 0.01, 5.0, 30.0), (4, 0.1, 1.5, 40.0)]
@@ -21,7 +21,8 @@ def test_envelope_leaves_out_beaten_points() -> None:
 def test_interpolation_is_linear_in_the_logarithm() -> None:
     point = at(envelope(POINTS), 0.01)  # half-way between 0.001 and 0.1
     assert point is not None
-    assert point == pytest.approx(Point(1.5, 0.01, 1.5, 15.0))
+    assert point[:4] == pytest.approx((1.5, 0.01, 1.5, 15.0))
+    assert math.isnan(point.core_cost)
 
 
 def test_targets_outside_the_points() -> None:
@@ -48,6 +49,16 @@ def test_json_has_the_documented_shape() -> None:
     assert result["policies"]["hpa"]["knob"]["0.01"] == 1.5
     assert result["policies"]["never"]["cost"] == {}
     assert json.dumps(result, allow_nan=False)
+
+
+def test_costs_in_cores_have_a_front_of_their_own() -> None:
+    # by instances the first setting is the cheaper one at 1 %, by cores the second
+    points = [(1, 0.01, 1.0, 10.0, 3.0), (2, 0.01, 2.0, 20.0, 2.5)]
+    entry = frontier({"residual": points})["policies"]["residual"]
+    assert entry["cost"]["0.01"] == 1.0
+    assert entry["core_cost"]["0.01"] == 2.5
+    assert entry["points"][0]["core_cost"] == 3.0
+    assert "core_cost" not in frontier({"hpa": POINTS})["policies"]["hpa"]
 
 
 def test_table_page_and_words() -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from trimtab.scenario.model import Scenario
     from trimtab.sim.outcome import Outcome
 
-Points = dict[str, list[tuple[float, float, float, float]]]
+Points = dict[str, list[tuple[float, float, float, float, float]]]
 
 
 def command(
@@ -109,7 +109,7 @@ def tuned_to(policy: Any, knob: str, value: float) -> Any:
 
 
 def sweep(scenario: Scenario, entrants: list[Entrant], seeds: list[int], jobs: int) -> Points:
-    """Run all settings; a point is (knob, violation rate, cost, changes an hour), means over seeds."""
+    """Run all settings; a point is (knob, violation rate, cost, changes an hour, cost in cores), means over seeds."""
     from trimtab.cli.progress import Display
     from trimtab.control.experiment import Experiment
 
@@ -138,10 +138,11 @@ def figures(outcome: Outcome) -> dict[str, float]:
     return found
 
 
-def point(entrant: Entrant, runs: list[dict[str, float]]) -> tuple[float, float, float, float]:
+def point(entrant: Entrant, runs: list[dict[str, float]]) -> tuple[float, float, float, float, float]:
     """The mean over seeds of one setting."""
     count = len(runs)
     violations = sum(each["sla_violation_rate"] for each in runs) / count
     cost = sum(each["instance_seconds"] / each["offered_load"] for each in runs) / count
     changes = sum(each.get("changes_per_hour", 0.0) for each in runs) / count
-    return (entrant.knob if entrant.knob is not None else 0.0, violations, cost, changes)
+    cores = sum(each["core_seconds"] / each["offered_load"] for each in runs) / count
+    return (entrant.knob if entrant.knob is not None else 0.0, violations, cost, changes, cores)

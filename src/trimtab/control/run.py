@@ -139,9 +139,12 @@ class Driver:
 
     def warm_up(self, until: float) -> dict[str, float]:
         """Run through the warm-up; returns the meters at its end, to be taken off."""
-        if until > 0.0:
-            self.drive(until)
-        return readings(self.simulation) if until > 0.0 else {}
+        if until <= 0.0:
+            return {}
+        self.drive(until)
+        self.platform.bill()
+        self.platform.core_seconds = 0.0
+        return readings(self.simulation)
 
     def finish(self) -> None:
         """Run until every request has ended."""
@@ -197,7 +200,11 @@ class Driver:
         """Figures of the control loop."""
         hours = max(self.simulation.now, 1e-9) / 3600.0
         if self.scale is not None:
-            return {"changes_per_hour": self.changes / hours}
+            self.platform.bill()
+            found = {"changes_per_hour": self.changes / hours, "core_seconds": self.platform.core_seconds}
+            if self.platform.resizes:
+                found["resizes_per_hour"] = self.platform.resizes / hours
+            return found
         if self.assign is not None:
             world = self.simulation.core.world[0]
             return {"migrations": float(world["migrations"]), "refused_assignments": float(self.refused)}

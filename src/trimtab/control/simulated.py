@@ -27,6 +27,19 @@ class SimulatedPlatform:
         self._before = simulation.core.functions.tolist()
         self._time = 0.0
         self._last: list[FunctionMetrics] = []
+        self._billed = [0.0] * len(simulation.deployed)
+        self.core_seconds = 0.0
+        """Instance-seconds times the CPU that an instance had then, up to the last ``bill``."""
+        self.resizes = 0
+
+    def bill(self) -> None:
+        """Bring ``core_seconds`` up to now; before any size changes."""
+        meter_all(self.simulation.core)
+        for index, row in enumerate(self.simulation.core.functions[["instance_seconds", "cpu"]].tolist()):
+            seconds, cpu = row
+            if math.isfinite(cpu):
+                self.core_seconds += (seconds - self._billed[index]) * cpu
+            self._billed[index] = seconds
 
     def observe(self) -> list[FunctionMetrics]:
         """Metrics of every function; where metrics are stale, the last ones with their age."""
@@ -96,6 +109,8 @@ class SimulatedPlatform:
         if not desired.valid:
             return 0
         if desired.cpu is not None or desired.memory is not None:
+            self.bill()
+            self.resizes += 1
             self.simulation.resize(index, desired.cpu, desired.memory)
         if desired.instances is None:
             return 0

@@ -69,6 +69,13 @@ RECIPES: dict[tuple[str, str, str], str] = {
     ("select", "aset", "paper-failures"): "trimtab.learn.aset:failures",
     ("select", "aset", "best"): "trimtab.learn.aset_best:best",
     ("route", "rank", "best"): "trimtab.learn.route_rank:BEST",
+    ("scale", "q-table", "paper"): "trimtab.learn.scale.q_table:paper",
+    ("scale", "q-table", "paper-vertical"): "trimtab.learn.scale.q_table:paper_vertical",
+    ("scale", "q-table", "best"): "trimtab.learn.scale.q_table:best",
+    ("scale", "dqn", "paper"): "trimtab.learn.scale.dqn:paper",
+    ("scale", "dqn", "paper-vertical"): "trimtab.learn.scale.dqn:paper_vertical",
+    ("scale", "dqn", "best"): "trimtab.learn.scale.dqn:best",
+    ("scale", "residual", "best"): "trimtab.learn.scale.residual:best",
 }
 """(decision, policy, recipe) → "module:attribute" of a recipe."""
 

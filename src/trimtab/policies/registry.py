@@ -86,7 +86,7 @@ ORACLES: dict[str, dict[str, str]] = {
 LEARNED: dict[str, dict[str, str]] = {
     "place": {"faasrank": f"{_PLACE}.faasrank"},
     "route": {"rank": f"{_ROUTE}.rank"},
-    "scale": {},
+    "scale": {"q-table": f"{_SCALE}.q_table", "dqn": f"{_SCALE}.dqn", "residual": f"{_SCALE}.residual"},
     "assign": {},
     "select": {"aset": f"{_SELECT}.aset"},
 }

@@ -24,6 +24,8 @@ class Point(NamedTuple):
     cost: float
     """Instance-seconds over offered load."""
     changes_per_hour: float = math.nan
+    core_cost: float = math.nan
+    """Core-seconds over offered load: what counts where the size of an instance changes too."""
 
 
 def envelope(points: Iterable[Sequence[float]]) -> list[Point]:
@@ -60,6 +62,7 @@ def at(front: Sequence[Point], target: float) -> Point | None:
         target,
         near.cost + share * (far.cost - near.cost),
         near.changes_per_hour + share * (far.changes_per_hour - near.changes_per_hour),
+        near.core_cost + share * (far.core_cost - near.core_cost),
     )
 
 
@@ -110,6 +113,7 @@ def _policy(entries: Sequence[Sequence[float]], targets: Sequence[float]) -> dic
     reached = {_key(target): at(front, target) for target in targets}
     return {
         "cost": {key: point.cost for key, point in reached.items() if point},
+        **_core_costs(entries, targets),
         "changes_per_hour": {
             key: point.changes_per_hour
             for key, point in reached.items()
@@ -120,9 +124,19 @@ def _policy(entries: Sequence[Sequence[float]], targets: Sequence[float]) -> dic
     }
 
 
+def _core_costs(entries: Sequence[Sequence[float]], targets: Sequence[float]) -> dict[str, dict[str, float]]:
+    """The same as ``cost``, in core-seconds: its cheapest settings are others where the size changes too."""
+    points = [Point(*entry) for entry in entries]
+    if not all(math.isfinite(point.core_cost) for point in points):
+        return {}
+    front = envelope(point._replace(cost=point.core_cost) for point in points)
+    reached = {_key(target): at(front, target) for target in targets}
+    return {"core_cost": {key: point.cost for key, point in reached.items() if point}}
+
+
 def _point(point: Point) -> dict[str, float]:
     values = {"knob": point.knob, "violations": point.violations, "cost": point.cost,
-              "changes_per_hour": point.changes_per_hour}  # fmt: skip
+              "changes_per_hour": point.changes_per_hour, "core_cost": point.core_cost}  # fmt: skip
     return {name: float(value) for name, value in values.items() if math.isfinite(value)}
 
 
