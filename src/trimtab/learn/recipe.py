@@ -59,7 +59,9 @@ class Recipe(Protocol):
         """Scenarios with their hashes and the workload seeds that training uses, for ``policy.json``."""
 
 
-RECIPES: dict[tuple[str, str, str], str] = {}
+RECIPES: dict[tuple[str, str, str], str] = {
+    ("place", "rank", "best"): "trimtab.learn.rank:BEST",
+}
 """(decision, policy, recipe) → "module:attribute" of a recipe."""
 
 TRAINING_SEEDS = 1_000_000

@@ -71,7 +71,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
 """Decision → name → "module:attribute"."""
 
 LEARNED: dict[str, dict[str, str]] = {
-    "place": {},
+    "place": {"rank": f"{_PLACE}.rank"},
     "route": {},
     "scale": {},
     "assign": {},

@@ -1,0 +1,93 @@
+"""``rank``: drain-ahead with a learned correction, and back to drain-ahead when completion times surprise it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from trimtab.errors import TrimtabError
+from trimtab.policies.place import rank_guard
+from trimtab.policies.place.completion import tie_break
+from trimtab.policies.place.decorator import PlacePolicy, place
+from trimtab.policies.place.rank_features import (
+    COUNT,
+    FEATURES,
+    LENGTH,
+    OTHERS,
+    OWN,
+    TYPICAL,
+    VALUES,
+    VICTIM,
+    cold_of,
+    look,
+    note_arrival,
+    note_placement,
+)
+from trimtab.policies.place.rank_guard import observe, watch
+from trimtab.policies.trained import Trained
+from trimtab.policies.view import fill_by_request
+from trimtab.sim.placing import is_feasible
+
+__all__ = ["FEATURES", "GUARD", "SIZE", "build", "untrained"]
+
+SIZE = COUNT + 1
+"""Weights: one a feature, then the surprise beyond which the guard steps in."""
+GUARD = LENGTH
+"""Where the guard's part of the memory begins."""
+_LIMIT = COUNT
+
+
+@place("rank", memory=LENGTH + rank_guard.LENGTH)
+def policy(request, hosts, weights, memory, slot, world, site, pools, active, functions, room):
+    """The host with the least time added, as drain-ahead reckons it and as training corrected it."""
+    trusted = observe(memory, GUARD, active, world.now, weights[_LIMIT])
+    note_arrival(memory, request.function, world.now)
+    best, highest, own, victim = -1, 0.0, 0.0, 0.0
+    least, promised, total, seen = math.inf, 0.0, 0.0, 0
+    for index in range(world.hosts):
+        host = hosts[index]
+        if not is_feasible(world, host, request, site):
+            continue
+        if memory[TYPICAL] == 0.0:
+            function = functions[request.function]
+            memory[TYPICAL] = cold_of(function, host) + function.work / (host.cores * host.speed)
+        fill_by_request(world, host, request, pools)
+        total += look(world, host, request, functions, pools, active, memory, room)
+        seen += 1
+        added = memory[VALUES + OWN] + memory[VALUES + OTHERS] + tie_break(host)
+        if added < least:
+            least, promised = added, memory[VALUES + OWN]
+        correction = 0.0
+        for position in range(COUNT):
+            correction += weights[position] * memory[VALUES + position]
+        value = -(added + correction) if trusted and math.isfinite(correction) else -added
+        if best == -1 or value > highest:
+            best, highest, own, victim = index, value, memory[VALUES + OWN], memory[VICTIM]
+    if best == -1:
+        return -1
+    note_placement(world, request, memory, best, own, total / seen, victim)
+    watch(memory, GUARD, slot, request, world.now, promised)
+    return best
+
+
+def untrained() -> PlacePolicy:
+    """The rule alone: all weights zero, the guard never steps in."""
+    return replace(policy, weights=(0.0,) * COUNT + (math.inf,))
+
+
+def build(trained: Trained, parameters: Mapping[str, Any]) -> PlacePolicy:
+    """The policy of a trained folder; ``guard: false`` lets it run without its guard."""
+    for key in parameters:
+        if key != "guard":
+            raise TrimtabError(f"policy 'rank': parameter = {key!r}, must be one of: guard")
+    guard = parameters.get("guard", True)
+    if not isinstance(guard, bool):
+        raise TrimtabError(f"policy 'rank': guard = {guard!r}, must be true or false")
+    trained.expect(FEATURES, {"weights": (COUNT,), "limit": (1,)})
+    limit = float(trained.arrays["limit"][0])
+    if limit <= 1.0:
+        raise TrimtabError(f"{trained.where}: limit = {limit:g}, must be above 1: times as long as expected")
+    weights = tuple(float(value) for value in trained.arrays["weights"])
+    return replace(policy, weights=(*weights, limit if guard else math.inf))
