@@ -14,7 +14,8 @@ _NONE, _INITIALISING, _CREATED_NOW = NONE, INITIALISING, CREATING
 
 # stages of an entry, in their order; LEFT is a container that was left idle, TAKEN one that serves again
 _QUEUED, _IN_TURN, _CREATING, _STARTING, _WORKING, _OFF, _LEFT, _TAKEN = range(8)
-_EXPONENTIAL, _CONSTANT = 0, 2
+EXPONENTIAL, _CONSTANT = 0, 2
+"""Distributions of work, as the engine numbers them."""
 _LEAST_SPREAD = 0.05
 QUEUED, WORKING = _QUEUED, _WORKING
 LONGEST = 48
@@ -45,7 +46,7 @@ def remaining(world, host, request, function):
     """
     done = request.true_work - (request.finish - world.now) * request.rate * host.speed
     spread = min(max(function.deviation, _LEAST_SPREAD), 1.0)
-    if function.distribution == _EXPONENTIAL:
+    if function.distribution == EXPONENTIAL:
         spread = 1.0
     elif function.distribution == _CONSTANT:
         spread = _LEAST_SPREAD

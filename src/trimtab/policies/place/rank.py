@@ -24,6 +24,7 @@ from trimtab.policies.place.rank_features import (
     look,
     note_arrival,
     note_placement,
+    spread_of,
 )
 from trimtab.policies.place.rank_guard import observe, watch
 from trimtab.policies.trained import Trained
@@ -58,7 +59,7 @@ def policy(request, hosts, weights, memory, slot, world, site, pools, active, fu
         seen += 1
         added = memory[VALUES + OWN] + memory[VALUES + OTHERS] + tie_break(host)
         if added < least:
-            least, promised = added, memory[VALUES + OWN]
+            least, promised = added, memory[VALUES + OWN] + spread_of(functions[request.function], host)
         correction = 0.0
         for position in range(COUNT):
             correction += weights[position] * memory[VALUES + position]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from trimtab.policies.place.outlook import QUEUED, WORKING, added_time
+from trimtab.policies.place.outlook import EXPONENTIAL, QUEUED, WORKING, added_time
 from trimtab.sim.kernel import kernel, routine
 
 COSTS = (
@@ -102,6 +102,13 @@ def need_of(memory, function, now, horizon, more):
 def cold_of(function, host):
     """Seconds of a cold start on a host with nothing else to do."""
     return function.create + function.init / (host.speed * min(1.0, host.cores)) + function.init_off_cpu
+
+
+@kernel
+def spread_of(function, host):
+    """Seconds that a request may well take longer than the mean of its function."""
+    spread = 1.0 if function.distribution == EXPONENTIAL else function.deviation
+    return spread * function.work / (min(function.cap, host.cores) * host.speed)
 
 
 @routine

@@ -23,6 +23,8 @@ _ENOUGH = 8.0
 """Answers, or requests overdue, before a verdict."""
 _LARGEST = 4.0
 """A request that took longer than this many times what was expected counts as this."""
+_OVERDUE = 2.0
+"""Times what was expected: from then on a request counts though it has not been answered."""
 _FORGIVE = 0.8
 """Trusted again when the surprise is below this share of the limit …"""
 _PENANCE = 50.0
@@ -44,22 +46,23 @@ def watch(memory, start, slot, request, now, expected):
 def observe(memory, start, active, now, limit):
     """See which requests were answered since the last decision; whether the learned correction may be used.
 
-    When exactly an answer came is not known: halfway between two decisions. Those still there and overdue
-    count too, or a policy under which nothing ends would never be found out.
+    When exactly an answer came between two decisions is not known: as near to what was expected as can be.
+    Those still there and long overdue count too, or a policy under which nothing ends would never be found out.
     """
-    moment = 0.5 * (memory[start + _DECIDED] + now)
+    before = memory[start + _DECIDED]
     memory[start + _DECIDED] = now
     late, overdue, index = 0.0, 0.0, 0
     while index < int(memory[start + _WATCHED]):
         place = start + _LIST + _FIELDS * index
         began, expected = memory[place + 2], memory[place + 3]
         if active[int(memory[place])].id == int(memory[place + 1]):
-            if now - began > expected:
+            if now - began > _OVERDUE * expected:
                 late += min((now - began) / expected, _LARGEST)
                 overdue += 1.0
             index += 1
             continue
-        ratio = min(max(moment - began, 0.0) / expected, _LARGEST)
+        observed = min(max(expected, before - began), now - began)
+        ratio = min(observed / expected, _LARGEST)
         memory[start + _RATIOS] = _KEEP * memory[start + _RATIOS] + ratio
         memory[start + _ANSWERS] = _KEEP * memory[start + _ANSWERS] + 1.0
         memory[start + _WAIT] -= 1.0
