@@ -1,14 +1,15 @@
 """``python -m benchmarks.placement``: placement policies on FaaSRank's workloads M1 to M10, paired by seed.
 
 Mean completion time over hashing's, averaged over the ten workloads; then how far ``rank`` lies below each
-other policy, with 95 % intervals over seeds, and on which workload it does worst against it.
+other policy, with 95 % intervals over seeds, and on which workload it does worst against it. With ``--trace``
+on the functions of an Azure 2019 trace instead: every second function, the second half of the time.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from trimtab.scenario.model import Scenario
 from trimtab.scenario.workload import FaaSRankSpec
 from trimtab.sim.simulation import Simulation
 from trimtab.workload.build import build_workload
+from trimtab.workload.replace import with_trace
+from trimtab.workload.table import Workload
 
 WORKLOADS = tuple(f"faasrank-m{number}" for number in range(1, 11))
 POLICIES = ("hashing", "warm-first", "static-rank", "shortest-completion", "drain-ahead", "rank")
@@ -47,13 +50,39 @@ class Setting:
         calls = round(spec.calls * self.load * self.hosts / 10)
         return load_scenario(name, (f"model={self.model}", f"workload.calls={calls}", f"hosts.0.count={self.hosts}"))
 
+    def workload(self, scenario: Scenario, seed: int) -> Workload:
+        """The requests of a seed."""
+        return build_workload(scenario, seed)
+
+
+@dataclass(frozen=True)
+class TraceSetting(Setting):
+    """Functions of an Azure 2019 trace, those of the trace's first half of time left to whoever wants to train."""
+
+    trace: str = ""
+
+    def scenarios(self) -> list[Scenario]:
+        """The AWS cluster under the trace."""
+        return [with_trace(load_scenario("faasrank-aws", (f"hosts.0.count={self.hosts}",)), self.trace)]
+
+    def workload(self, scenario: Scenario, seed: int) -> Workload:
+        """Every second function, in the second half of the time."""
+        whole = build_workload(scenario, seed)
+        half = whole.duration / 2
+        kept = (whole.function % 2 == 1) & (whole.arrival >= half)
+        return replace(
+            whole, arrival=whole.arrival[kept] - half, function=whole.function[kept], work=whole.work[kept],
+            duration=half,
+        )  # fmt: skip
+
 
 def measure(setting: Setting, policies: dict[str, Any], seeds: range) -> dict[str, Floats]:
     """Mean completion time by policy: workloads × seeds."""
-    times = {name: np.zeros((len(WORKLOADS), len(seeds))) for name in policies}
-    for row, scenario in enumerate(setting.scenarios()):
+    scenarios = setting.scenarios()
+    times = {name: np.zeros((len(scenarios), len(seeds))) for name in policies}
+    for row, scenario in enumerate(scenarios):
         for column, seed in enumerate(seeds):
-            workload = build_workload(scenario, seed)
+            workload = setting.workload(scenario, seed)
             for name, policy in policies.items():
                 simulation = Simulation(scenario, workload, seed, place=policy)
                 simulation.advance()
@@ -70,9 +99,11 @@ def relative(times: Floats, others: Floats) -> tuple[float, tuple[float, float],
 
 def show(setting: Setting, times: dict[str, Floats]) -> None:
     """Print one block."""
-    print(f"\nmodel {setting.model}, {setting.hosts} hosts, load × {setting.load:g}")
+    print(f"\n{setting}")
     base, ours = times["hashing"].mean(axis=1), times["rank"]
-    best = min(SIMPLE, key=lambda name: float((times[name].mean(axis=1) / base).mean()))
+    best = min(
+        (name for name in SIMPLE if name in times), key=lambda name: float((times[name].mean(axis=1) / base).mean())
+    )
     for name, values in times.items():
         line = f"  {name:20} {float((values.mean(axis=1) / base).mean()):.3f} of hashing"
         if name != "rank":
@@ -89,11 +120,16 @@ def main() -> None:
     parser.add_argument("--load", type=float, default=1.0)
     parser.add_argument("--hosts", type=int, default=10)
     parser.add_argument("--rank", default="rank", help="the shipped policy, or the folder of a trained one")
+    parser.add_argument("--trace", help="an Azure 2019 folder in the place of M1 to M10")
+    parser.add_argument("--policies", default=",".join(POLICIES), help="with hashing, a simple rule and rank")
     given = parser.parse_args()
-    policies = {name: registry.load("place", given.rank if name == "rank" else name) for name in POLICIES}
-    for model in given.models.split(","):
-        setting = Setting(model, given.load, given.hosts)
-        show(setting, measure(setting, policies, range(1, given.seeds + 1)))
+    names, seeds = given.policies.split(","), range(1, given.seeds + 1)
+    policies = {name: registry.load("place", given.rank if name == "rank" else name) for name in names}
+    settings = [Setting(model, given.load, given.hosts) for model in given.models.split(",")]
+    if given.trace is not None:
+        settings = [TraceSetting("trace", hosts=given.hosts, trace=given.trace)]
+    for setting in settings:
+        show(setting, measure(setting, policies, seeds))
 
 
 if __name__ == "__main__":

@@ -166,7 +166,7 @@ def test_the_guard_brings_a_policy_of_the_wrong_kind_back_to_the_rule():
     wrong[FEATURES.index("others")], wrong[FEATURES.index("same")] = -1.0, -2.0
     longer = {"workload.calls": 900, "workload.duration": "200 s"}
     trusting = placements(replace(rank.policy, weights=(*wrong, math.inf)), **longer)
-    guarded = placements(replace(rank.policy, weights=(*wrong, 1.7)), **longer)
+    guarded = placements(replace(rank.policy, weights=(*wrong, 1.2)), **longer)
     rule = placements(rank.untrained(), **longer)
     mean = [
         float((each.core.results["completion"] - each.workload.arrival).mean()) for each in (trusting, guarded, rule)

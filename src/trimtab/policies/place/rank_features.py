@@ -30,13 +30,21 @@ COSTS = (
 """Seconds each."""
 BY_LOAD = ("cold", "reuse", "backlog")
 BY_SIZE = ("others", "cold", "backlog")
-FEATURES = (*COSTS, *(f"{name}*load" for name in BY_LOAD), *(f"{name}*size" for name in BY_SIZE))
-"""Costs, and some of them again by the cluster's load and by the size of the request."""
+BY_SHARE = ("own", "cold", "reuse", "backlog", "memory", "idle")
+FEATURES = (
+    *COSTS,
+    *(f"{name}*load" for name in BY_LOAD),
+    *(f"{name}*size" for name in BY_SIZE),
+    *(f"{name}*share" for name in BY_SHARE),
+)
+"""Costs, and some of them again by the cluster's load, by the size of the request, and by the share of a host's
+cores that it can use: where that is all of them, requests slow each other down."""
 
 COUNT = len(FEATURES)
-_COSTS, _BY_LOAD = len(COSTS), len(BY_LOAD)
+_COSTS, _BY_LOAD, _BY_SIZE = len(COSTS), len(BY_LOAD), len(BY_SIZE)
 _LOADED = tuple(COSTS.index(name) for name in BY_LOAD)
 _SIZED = tuple(COSTS.index(name) for name in BY_SIZE)
+_SHARED = tuple(COSTS.index(name) for name in BY_SHARE)
 (_OWN, _OTHERS, _COLD, _BLOCKED, _EVICTED, _REUSE, _FRESH, _VISITORS, _BACKLOG, _CROSS, _MEMORY, _IDLE, _STARTS,
  _SAME) = range(_COSTS)  # fmt: skip
 OWN, OTHERS = _OWN, _OTHERS
@@ -193,6 +201,9 @@ def look(world, host, request, functions, pools, active, memory, room):
     size = alone / (alone + memory[TYPICAL] + _NEVER) - 0.5
     for position in range(_BY_LOAD):
         values[_COSTS + position] = values[_LOADED[position]] * load
-    for position in range(len(_SIZED)):
+    share = min(function.cap, host.cores) / host.cores - 0.5
+    for position in range(_BY_SIZE):
         values[_COSTS + _BY_LOAD + position] = values[_SIZED[position]] * size
+    for position in range(len(_SHARED)):
+        values[_COSTS + _BY_LOAD + _BY_SIZE + position] = values[_SHARED[position]] * share
     return backlog
