@@ -145,7 +145,7 @@ def test_the_choice_is_the_highest_score_as_numpy_computes_it():
     weights = np.random.default_rng(5).normal(0.0, 0.3, COUNT)
     world = load_scenario("faasrank-m2")
     requests = build_workload(world, 4)
-    simulation = Simulation(world, requests, 4, place=replace(rank.policy, weights=(*weights, math.inf)))
+    simulation = Simulation(world, requests, 4, place=replace(rank.policy, weights=(*weights, math.inf, 0.0, 1.0)))
     for number in range(40, 160, 10):
         moment = float(requests.arrival[number])
         simulation.advance(np.nextafter(moment, 0.0))
@@ -165,8 +165,8 @@ def test_the_guard_brings_a_policy_of_the_wrong_kind_back_to_the_rule():
     wrong = np.zeros(COUNT)
     wrong[FEATURES.index("others")], wrong[FEATURES.index("same")] = -1.0, -2.0
     longer = {"workload.calls": 900, "workload.duration": "200 s"}
-    trusting = placements(replace(rank.policy, weights=(*wrong, math.inf)), **longer)
-    guarded = placements(replace(rank.policy, weights=(*wrong, 1.2)), **longer)
+    trusting = placements(replace(rank.policy, weights=(*wrong, math.inf, 0.0, 1.0)), **longer)
+    guarded = placements(replace(rank.policy, weights=(*wrong, 1.2, 0.0, 1.0)), **longer)
     rule = placements(rank.untrained(), **longer)
     mean = [
         float((each.core.results["completion"] - each.workload.arrival).mean()) for each in (trusting, guarded, rule)
@@ -178,20 +178,30 @@ def test_the_guard_brings_a_policy_of_the_wrong_kind_back_to_the_rule():
 
 
 def test_the_guard_stays_quiet_where_times_are_as_expected():
-    calm = placements(replace(rank.policy, weights=(0.0,) * COUNT + (1.7,)), model="A")
+    calm = placements(replace(rank.policy, weights=(0.0,) * COUNT + (1.7, 0.0, 1.0)), model="A")
     assert calm.mind.memory[rank.GUARD + FALLS] == 0.0
 
 
-def folder(weights=None, limit=2.0, features=FEATURES, **arrays):
+def test_machines_unlike_those_of_training_are_left_to_the_rule():
+    """Trained where a request can use an eighth of a host, run where it can use all of it."""
+    wrong = (-0.9,) * COUNT
+    ours = placements(replace(rank.policy, weights=(*wrong, math.inf, 0.125, 0.125)))
+    assert np.array_equal(ours.core.results, placements(rank.untrained()).core.results)
+    known = placements(replace(rank.policy, weights=(*wrong, math.inf, 0.125, 0.125)), model="A")
+    assert not np.array_equal(known.core.results, placements(rank.untrained(), model="A").core.results)
+
+
+def folder(weights=None, limit=2.0, features=FEATURES, shares=(0.125, 1.0), **arrays):
     about = Description(decision="place", policy="rank", recipe="best", features=features)
     given = {"weights": np.zeros(COUNT) if weights is None else weights, "limit": np.array([limit])}
+    given["shares"] = np.array(shares)
     return Trained(about, given | arrays, "mine")
 
 
 def test_a_trained_folder_becomes_a_policy():
     made = rank.build(folder(np.full(COUNT, 0.5)), {})
-    assert made.name == "rank" and made.weights == (0.5,) * COUNT + (2.0,)
-    assert rank.build(folder(), {"guard": False}).weights[-1] == math.inf
+    assert made.name == "rank" and made.weights == (0.5,) * COUNT + (2.0, 0.125, 1.0)
+    assert rank.build(folder(), {"guard": False}).weights[COUNT:] == (math.inf, 0.0, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -200,7 +210,8 @@ def test_a_trained_folder_becomes_a_policy():
         (folder(np.zeros(3)), {}, rf"weights 'weights' have shape \(3,\), must be \({COUNT},\)"),
         (folder(features=("own", "other")), {}, "feature = 'other', must be one of: own, others"),
         (folder(limit=0.5), {}, "limit = 0.5, must be above 1"),
-        (folder(more=np.zeros(1)), {}, "weights hold 'more', must hold only: weights, limit"),
+        (folder(more=np.zeros(1)), {}, "weights hold 'more', must hold only: weights, limit, shares"),
+        (folder(shares=(0.5, 0.2)), {}, "shares = 0.5, 0.2, must rise from 0 to 1"),
         (folder(), {"trust": 1}, "parameter = 'trust', must be one of: guard"),
         (folder(), {"guard": "no"}, "guard = 'no', must be true or false"),
     ],

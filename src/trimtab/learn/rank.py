@@ -59,7 +59,7 @@ class Run:
         for table, before in zip(self._core, self._before, strict=True):
             np.copyto(table, before)
         simulation.mind.memory[:] = 0.0
-        simulation.mind.weights[:-1] = weights
+        simulation.mind.weights[: len(weights)] = weights
         simulation.advance()
         return float(np.mean(simulation.core.results["completion"] - self._arrival))
 
@@ -67,6 +67,11 @@ class Run:
         """The most by which completion times exceeded what was expected, on average of the last ones, in a run."""
         self.mean_time(weights)
         return float(self._simulation.mind.memory[rank.GUARD + SURPRISE])
+
+    def shares(self) -> Floats:
+        """Of a host's cores, what a request of each function can use on each host."""
+        cores = self._core.hosts["cores"][:, None]
+        return np.asarray((np.minimum(self._core.functions["cap"][None, :], cores) / cores).ravel())
 
 
 def vary(scenario: Scenario, kind: str, random: np.random.Generator) -> Scenario:
@@ -197,8 +202,16 @@ class RankLearner:
     def trained(self) -> Trained:
         """The policy at the average mean, with the limit of its guard."""
         about = Description(decision="place", policy="rank", recipe="best", features=rank.FEATURES)
-        limit = calibrate(self._runs(_CALIBRATION), self._average)
-        return Trained(about, {"weights": self._average.copy(), "limit": np.array([limit])})
+        runs = self._runs(_CALIBRATION)
+        shares = np.concatenate([run.shares() for run in runs])
+        return Trained(
+            about,
+            {
+                "weights": self._average.copy(),
+                "limit": np.array([calibrate(runs, self._average)]),
+                "shares": np.array([shares.min(), shares.max()]),
+            },
+        )
 
 
 def calibrate(runs: list[Run], weights: Floats) -> float:

@@ -24,6 +24,7 @@ from trimtab.policies.place.rank_features import (
     look,
     note_arrival,
     note_placement,
+    share_of,
     spread_of,
 )
 from trimtab.policies.place.rank_guard import observe, watch
@@ -33,11 +34,13 @@ from trimtab.sim.placing import is_feasible
 
 __all__ = ["FEATURES", "GUARD", "SIZE", "build", "untrained"]
 
-SIZE = COUNT + 1
-"""Weights: one a feature, then the surprise beyond which the guard steps in."""
+SIZE = COUNT + 3
+"""Weights: one a feature, the surprise beyond which the guard steps in, and the shares of a host's cores that a
+request could use in training, from … to: of other machines the correction knows nothing."""
 GUARD = LENGTH
 """Where the guard's part of the memory begins."""
-_LIMIT = COUNT
+_LIMIT, _LEAST, _MOST = COUNT, COUNT + 1, COUNT + 2
+_ROUNDING = 1e-6
 
 
 @place("rank", memory=LENGTH + rank_guard.LENGTH)
@@ -63,7 +66,9 @@ def policy(request, hosts, weights, memory, slot, world, site, pools, active, fu
         correction = 0.0
         for position in range(COUNT):
             correction += weights[position] * memory[VALUES + position]
-        value = -(added + correction) if trusted and math.isfinite(correction) else -added
+        share = share_of(functions[request.function], host)
+        known = weights[_LEAST] - _ROUNDING <= share <= weights[_MOST] + _ROUNDING
+        value = -(added + correction) if trusted and known and math.isfinite(correction) else -added
         if best == -1 or value > highest:
             best, highest, own, victim = index, value, memory[VALUES + OWN], memory[VICTIM]
     if best == -1:
@@ -75,20 +80,23 @@ def policy(request, hosts, weights, memory, slot, world, site, pools, active, fu
 
 def untrained() -> PlacePolicy:
     """The rule alone: all weights zero, the guard never steps in."""
-    return replace(policy, weights=(0.0,) * COUNT + (math.inf,))
+    return replace(policy, weights=(0.0,) * COUNT + (math.inf, 0.0, 1.0))
 
 
 def build(trained: Trained, parameters: Mapping[str, Any]) -> PlacePolicy:
-    """The policy of a trained folder; ``guard: false`` lets it run without its guard."""
+    """The policy of a trained folder; ``guard: false`` lets its correction decide on any machine, come what may."""
     for key in parameters:
         if key != "guard":
             raise TrimtabError(f"policy 'rank': parameter = {key!r}, must be one of: guard")
     guard = parameters.get("guard", True)
     if not isinstance(guard, bool):
         raise TrimtabError(f"policy 'rank': guard = {guard!r}, must be true or false")
-    trained.expect(FEATURES, {"weights": (COUNT,), "limit": (1,)})
+    trained.expect(FEATURES, {"weights": (COUNT,), "limit": (1,), "shares": (2,)})
     limit = float(trained.arrays["limit"][0])
     if limit <= 1.0:
         raise TrimtabError(f"{trained.where}: limit = {limit:g}, must be above 1: times as long as expected")
+    least, most = (float(value) for value in trained.arrays["shares"])
+    if not 0.0 <= least <= most <= 1.0:
+        raise TrimtabError(f"{trained.where}: shares = {least:g}, {most:g}, must rise from 0 to 1 at most")
     weights = tuple(float(value) for value in trained.arrays["weights"])
-    return replace(policy, weights=(*weights, limit if guard else math.inf))
+    return replace(policy, weights=(*weights, *((limit, least, most) if guard else (math.inf, 0.0, 1.0))))

@@ -113,6 +113,12 @@ def cold_of(function, host):
 
 
 @kernel
+def share_of(function, host):
+    """Of a host's cores, the share that one request can use."""
+    return min(function.cap, host.cores) / host.cores
+
+
+@kernel
 def spread_of(function, host):
     """Seconds that a request may well take longer than the mean of its function."""
     spread = 1.0 if function.distribution == EXPONENTIAL else function.deviation
@@ -201,7 +207,7 @@ def look(world, host, request, functions, pools, active, memory, room):
     size = alone / (alone + memory[TYPICAL] + _NEVER) - 0.5
     for position in range(_BY_LOAD):
         values[_COSTS + position] = values[_LOADED[position]] * load
-    share = min(function.cap, host.cores) / host.cores - 0.5
+    share = share_of(function, host) - 0.5
     for position in range(_BY_SIZE):
         values[_COSTS + _BY_LOAD + position] = values[_SIZED[position]] * size
     for position in range(len(_SHARED)):
