@@ -65,9 +65,7 @@ RECIPES: dict[tuple[str, str, str], str] = {
     ("place", "faasrank", "paper-multi"): "trimtab.learn.faasrank.recipes:PAPER_MULTI",
     ("place", "faasrank", "best"): "trimtab.learn.faasrank.recipes:BEST",
     ("place", "faasrank", "best-multi"): "trimtab.learn.faasrank.recipes:BEST_MULTI",
-    ("select", "aset", "paper"): "trimtab.learn.aset:paper",
-    ("select", "aset", "paper-failures"): "trimtab.learn.aset:failures",
-    ("select", "aset", "best"): "trimtab.learn.aset_best:best",
+    ("place", "rank", "best"): "trimtab.learn.rank:BEST",
     ("route", "rank", "best"): "trimtab.learn.route_rank:BEST",
     ("scale", "q-table", "paper"): "trimtab.learn.scale.q_table:paper",
     ("scale", "q-table", "paper-vertical"): "trimtab.learn.scale.q_table:paper_vertical",
@@ -76,6 +74,9 @@ RECIPES: dict[tuple[str, str, str], str] = {
     ("scale", "dqn", "paper-vertical"): "trimtab.learn.scale.dqn:paper_vertical",
     ("scale", "dqn", "best"): "trimtab.learn.scale.dqn:best",
     ("scale", "residual", "best"): "trimtab.learn.scale.residual:best",
+    ("select", "aset", "paper"): "trimtab.learn.aset:paper",
+    ("select", "aset", "paper-failures"): "trimtab.learn.aset:failures",
+    ("select", "aset", "best"): "trimtab.learn.aset_best:best",
 }
 """(decision, policy, recipe) → "module:attribute" of a recipe."""
 

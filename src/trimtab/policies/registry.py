@@ -84,7 +84,7 @@ ORACLES: dict[str, dict[str, str]] = {
 """Policies that know the future, in the same form: bounds to compare with, never to be used."""
 
 LEARNED: dict[str, dict[str, str]] = {
-    "place": {"faasrank": f"{_PLACE}.faasrank"},
+    "place": {"faasrank": f"{_PLACE}.faasrank", "rank": f"{_PLACE}.rank"},
     "route": {"rank": f"{_ROUTE}.rank"},
     "scale": {"q-table": f"{_SCALE}.q_table", "dqn": f"{_SCALE}.dqn", "residual": f"{_SCALE}.residual"},
     "assign": {},

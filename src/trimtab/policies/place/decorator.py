@@ -23,7 +23,6 @@ _ALLOWED = (
     "host",
     "hosts",
     "running",
-    "running_and_new",
     "memory",
     "weights",
     "random",
@@ -31,6 +30,8 @@ _ALLOWED = (
     "site",
     "pools",
 )
+_INSIDE = ("slot", "active", "functions", "room")
+"""For policies of our own only: tables in which the truth stands beside what a scheduler could know."""
 _HEAD = """
 import math
 from trimtab.policies.place.tree import best_of_tree
@@ -112,11 +113,12 @@ class PlacePolicy:
     @cached_property
     def compiled(self) -> Any:
         """The function for the engine, compiled at first use."""
-        names = check_parameters(self._plain, _ALLOWED, self.name)
+        ours = self._plain.__module__.startswith("trimtab.")
+        names = check_parameters(self._plain, _ALLOWED + _INSIDE if ours else _ALLOWED, self.name)
         return compile_wrapper(_HEAD + self._body(names), self.function, PLACE, self.name)
 
     def _body(self, names: tuple[str, ...]) -> str:
-        views = {"running": "running_[:count]", "running_and_new": "running_[: count + 1]"}
+        views = {"running": "running_[:count]", "room": "running_"}
         arguments = ", ".join(views.get(name, name) for name in names)
         if self.form == "pick":
             return _PICK.format(arguments=arguments, none=NOT_A_NUMBER)
@@ -129,7 +131,7 @@ class PlacePolicy:
             fill += "        fill_by_request(world, host, request, pools)\n"
         if named.any_of(SAMPLED):
             fill += "        sample_host(world, host)\n"
-        if views.keys() & set(names):
+        if "running" in names:
             fill += "        count = fill_running(world, active, host, running_)\n"
         return _SCORE.format(fill=fill, arguments=arguments)
 

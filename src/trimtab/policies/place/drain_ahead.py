@@ -1,14 +1,12 @@
 """Drain-ahead: simulate the one host's drain with mean work, and add the least total completion time."""
 
-from trimtab.policies.place.completion import added_time, tie_break
+from trimtab.policies.place.completion import tie_break
 from trimtab.policies.place.decorator import place
+from trimtab.policies.place.outlook import added_time
 
 
 @place("drain-ahead")
-def policy(request, host, running_and_new):
-    """Minus the completion time that the request adds, its own and the others'.
-
-    A cold start makes the request itself wait for its container, and everybody for the initialisation.
-    """
-    wait = request.create if host.warm == 0 else 0.0
-    return -(added_time(request, host, running_and_new) + wait) - tie_break(host)
+def policy(request, host, world, pools, active, functions, room):
+    """Minus the completion time that the request adds, its own and the others'."""
+    own, others, _ = added_time(world, host, request, functions, pools, active, room)
+    return -(own + others) - tie_break(host)
