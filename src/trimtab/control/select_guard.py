@@ -13,7 +13,7 @@ import numpy as np
 from trimtab.policies.select.contract import Expectation, SelectPolicy, Situation, State, WindowOutcome
 
 _JUDGED = 12
-"""Windows over which a selector is judged, and for which the fallback then decides at first: as long as streams live."""
+"""Windows over which a selector is judged, and for which the fallback decides at first: as long as streams live."""
 
 
 @dataclass
