@@ -13,7 +13,7 @@ import numpy as np
 from trimtab.policies.select.contract import Expectation, SelectPolicy, Situation, State, WindowOutcome
 
 _JUDGED = 12
-"""Windows over which a selector is judged, and for which the fallback then decides: as long as streams live."""
+"""Windows over which a selector is judged, and for which the fallback decides at first: as long as streams live."""
 
 
 @dataclass
@@ -27,7 +27,7 @@ class SelectGuard:
     def __post_init__(self) -> None:
         self._expectation: Expectation | None = getattr(self.selector, "expectation", None)
         self._shortfalls: deque[float] = deque(maxlen=_JUDGED)
-        self._suspended, self._demand = 0, 0.0
+        self._suspended, self._penalty, self._demand = 0, _JUDGED, 0.0
         self._deciding = True
 
     def choose(self, state: State, now: float) -> str:
@@ -73,5 +73,6 @@ class SelectGuard:
         self._shortfalls.append(self._expectation.success(self._demand) - outcome.success)
         if len(self._shortfalls) == _JUDGED and np.mean(self._shortfalls) > self._expectation.tolerance:
             self.events["worse than the fallback is expected to be"] += 1
-            self._suspended = _JUDGED
+            # twice as long each time: one that stays worse is hardly asked any more
+            self._suspended, self._penalty = self._penalty, 2 * self._penalty
             self._shortfalls.clear()

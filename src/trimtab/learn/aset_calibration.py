@@ -107,7 +107,7 @@ def _expectation(runs: list[list[Step]]) -> Expectation:
     slope, height = np.polyfit(demand, success, 1) if demand.std() > 1e-6 else (0.0, success.mean())
     means = [np.convolve(height + slope * _of(run, "demand") - _of(run, "success"), _JUDGED, "valid") for run in runs]
     return Expectation(
-        tuple(points.tolist()), tuple((height + slope * points).tolist()), float(2.0 * np.concatenate(means).std())
+        tuple(points.tolist()), tuple((height + slope * points).tolist()), float(np.concatenate(means).std())
     )
 
 
