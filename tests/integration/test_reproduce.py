@@ -52,7 +52,7 @@ def stand_in(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         )
         return Learned(
             decision,
-            policy,
+            name or policy,
             Path("somewhere"),
             Trained(about, {name: np.ones(1409) for name in ("actor", "critic")}),
             curve,
