@@ -48,7 +48,8 @@ class Run:
         self._arrival = workload.arrival
         self._simulation = Simulation(scenario, workload, seed, place=rank.untrained())
         self._core = self._simulation.core
-        self._before = tuple(table.copy() for table in self._core)
+        self._tables: tuple[npt.NDArray[Any], ...] = tuple(self._core)
+        self._before = tuple(table.copy() for table in self._tables)
         self.requests = len(workload)
         self.rule = self.mean_time(np.zeros(len(rank.FEATURES)))
 
@@ -56,7 +57,7 @@ class Run:
         """Mean completion time under these weights, without the guard."""
         simulation = self._simulation
         simulation.core = self._core  # a run that needed more room has tables of its own
-        for table, before in zip(self._core, self._before, strict=True):
+        for table, before in zip(self._tables, self._before, strict=True):
             np.copyto(table, before)
         simulation.mind.memory[:] = 0.0
         simulation.mind.weights[: len(weights)] = weights
