@@ -1,4 +1,4 @@
-"""A guard around every selector: a bad answer, bad numbers, a load never seen, worse than a fixed policy.
+"""A guard around every selector: bad answers, bad numbers, no proof, a load never seen, worse than a fixed policy.
 
 On any of them the fallback, a fixed candidate, decides; the event is counted and the reason recorded.
 """
@@ -57,6 +57,9 @@ class SelectGuard:
         """Whether the fallback decides although the answer was in order."""
         if self._expectation is None:
             return False
+        if not self._expectation.proven:
+            self.events["not better than the fallback in training"] += 1
+            return True
         if self._suspended > 0:
             self._suspended -= 1
             return True

@@ -15,6 +15,7 @@ import torch
 from trimtab.learn.adam import adam_arrays, restore_adam
 from trimtab.learn.aset_calibration import Ground
 from trimtab.learn.aset_episode import FAILURES, SUCCESS, Reward
+from trimtab.learn.aset_proof import proven
 from trimtab.learn.aset_replay import Batch, Replay
 from trimtab.learn.convolution import ConvolutionNetwork
 from trimtab.learn.recipe import Progress, State
@@ -145,7 +146,7 @@ class AsetLearner:
 
 
 def exported(network: ConvolutionNetwork, ground: Ground, recipe: str, fallback: str) -> Trained:
-    """A network as a trained policy."""
+    """A network as a trained policy, held against its fallback."""
     calibration = ground.calibration
     expected = calibration.expectations[fallback]
     settings = {
@@ -161,7 +162,7 @@ def exported(network: ConvolutionNetwork, ground: Ground, recipe: str, fallback:
     description = Description(
         decision="select", policy="aset", recipe=recipe, features=ground.features, settings=settings
     )
-    return Trained(description, arrays)
+    return proven(Trained(description, arrays), ground)
 
 
 @dataclass(frozen=True)

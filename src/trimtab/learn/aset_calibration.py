@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,14 +13,14 @@ import numpy.typing as npt
 from trimtab.control.windows import feature_names
 from trimtab.learn.aset_episode import Episode, Step, policies_of, shortened
 from trimtab.learn.recipe import TRAINING_SEEDS
-from trimtab.policies.select.contract import Expectation
+from trimtab.policies.select.contract import Expectation, State
 from trimtab.scenario.model import Scenario
 
 Array = npt.NDArray[Any]
 
 WORKLOADS = 4
 """On which the static policies are run first."""
-_SECONDS = 480.0
+SECONDS = 480.0
 _SKIPPED = 12
 """Windows until streams have filled the system."""
 _POINTS = 6
@@ -59,7 +60,7 @@ class Ground:
     def calibration(self) -> Calibration:
         """What the static policies do, measured when it is first needed."""
         seeds = [TRAINING_SEEDS + each for each in range(WORKLOADS)]
-        return calibrate(shortened(self.scenario, _SECONDS), self.policies, seeds, _SECONDS)
+        return calibrate(shortened(self.scenario, SECONDS), self.policies, seeds, SECONDS)
 
     def episode(self, training: int, number: int, seconds: float, threshold: float, beyond: float = 0.0) -> Episode:
         """An episode on a workload of its own: none that calibrated, none of another training seed."""
@@ -91,10 +92,17 @@ def calibrate(scenario: Scenario, policies: dict[str, Any], seeds: list[int], se
 
 
 def _run(scenario: Scenario, seed: int, policies: dict[str, Any], name: str, seconds: float) -> list[Step]:
-    episode = Episode(scenario, seed, policies, seconds, threshold=0.0)
-    steps = [episode.step(name)]
-    while not steps[-1].truncated:
-        steps.append(episode.step(name))
+    return play(Episode(scenario, seed, policies, seconds, threshold=0.0), lambda state, now: name)
+
+
+def play(episode: Episode, choose: Callable[[State, float], str]) -> list[Step]:
+    """An episode to its end, less the windows until streams have filled the system."""
+    state = State("", episode.first, np.zeros(0), 0.0)
+    steps: list[Step] = []
+    while not steps or not (steps[-1].truncated or steps[-1].terminated):
+        chosen = choose(state, episode.simulation.now)
+        steps.append(episode.step(chosen))
+        state = State(chosen, steps[-1].features, np.zeros(0), steps[-1].demand)
     return steps[_SKIPPED:] or steps
 
 

@@ -124,11 +124,13 @@ def _expectation(found: Trained) -> Expectation | None:
         return None
     try:
         demand, rate = (tuple(float(each) for each in given[name]) for name in ("demand", "rate"))
-        tolerance = float(given["tolerance"])
+        tolerance, proof = float(given["tolerance"]), given.get("proven", True)
     except (KeyError, TypeError, ValueError):
         raise TrimtabError(
             f"{found.where}: settings: expectation must hold demand, rate and tolerance as numbers"
         ) from None
     if len(demand) != len(rate) or not demand or any(np.diff(demand) <= 0) or not math.isfinite(sum(rate) + tolerance):
         raise TrimtabError(f"{found.where}: settings: expectation: demand must rise, with a rate for each")
-    return Expectation(demand, rate, tolerance)
+    if not isinstance(proof, bool):
+        raise TrimtabError(f"{found.where}: settings: expectation: proven = {proof!r}, must be true or false")
+    return Expectation(demand, rate, tolerance, proof)

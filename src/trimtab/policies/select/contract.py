@@ -88,6 +88,8 @@ class Expectation:
     """Success rate at each."""
     tolerance: float
     """How far below a selector may stay over some windows before the fallback takes over."""
+    proven: bool = True
+    """Whether the selector was better than the fallback at the end of training, by more than chance explains."""
 
     def covers(self, demand: float) -> bool:
         """Whether training saw such a demand."""
