@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from trimtab.report.frontier import Point, at, envelope, frontier, frontier_table, order
+from trimtab.report.frontier import at, envelope, frontier, frontier_table, order
 from trimtab.report.frontier_page import frontier_headline, frontier_page
 
 POINTS = [(1, 0.1, 1.0, 10.0), (2, 0.001, 2.0, 20.0), (3, 0.01, 5.0, 30.0), (4, 0.1, 1.5, 40.0)]
