@@ -142,12 +142,13 @@ class AsetLearner:
 
     def trained(self) -> Trained:
         """The network as it stands."""
-        return exported(self._network, self.ground, self.settings.name, self.ground.calibration.fallback)
+        return exported(self._network, self.ground, self.settings.name)
 
 
-def exported(network: ConvolutionNetwork, ground: Ground, recipe: str, fallback: str) -> Trained:
+def exported(network: ConvolutionNetwork, ground: Ground, recipe: str) -> Trained:
     """A network as a trained policy, held against its fallback."""
     calibration = ground.calibration
+    fallback = ground.fallback
     expected = calibration.expectations[fallback]
     settings = {
         "candidates": list(ground.names),

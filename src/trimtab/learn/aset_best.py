@@ -80,7 +80,7 @@ class CounterfactualLearner:
         episode = ground.episode(self.seed, self._episodes, settings.seconds, 0.0, extra)
         mixture = self._random.dirichlet(np.ones(settings.rivals))
         rows = np.zeros((STEPS, len(ground.features)), np.float32)
-        success, chosen, ended = [], ground.calibration.fallback, False
+        success, chosen, ended = [], ground.calibration.ranking[0], False
         while not ended:
             step = episode.step(chosen)
             success.append(step.outcome.success)
@@ -120,7 +120,7 @@ class CounterfactualLearner:
         trial = simulation.branch()
         trial.switch("route", policies[name])
         trial.advance(now + settings.held)
-        trial.switch("route", policies[self.ground.calibration.fallback])
+        trial.switch("route", policies[self.ground.calibration.ranking[0]])
         end = now + settings.held + settings.beyond
         trial.advance(end)
         first, last = np.searchsorted(simulation.workload.arrival, (now, end))
@@ -165,13 +165,8 @@ class CounterfactualLearner:
         self._random.bit_generator.state = meta["random"]
 
     def trained(self) -> Trained:
-        """The network as it stands; the fallback is the static policy that did best from the states that were tried.
-
-        That is known better than which one did best in the few runs of the calibration.
-        """
-        rivals = self.ground.calibration.ranking[: self.settings.rivals]
-        gain = dict(zip(self.ground.names, self._teacher.means, strict=True))
-        return exported(self._network, self.ground, self.settings.name, max(rivals, key=lambda name: gain[name]))
+        """The network as it stands."""
+        return exported(self._network, self.ground, self.settings.name)
 
 
 @dataclass(frozen=True)

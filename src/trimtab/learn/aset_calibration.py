@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trimtab.control.windows import feature_names
-from trimtab.learn.aset_episode import Episode, Step, policies_of, shortened
+from trimtab.learn.aset_episode import Episode, Step, loaded, policies_of, shortened
 from trimtab.learn.recipe import TRAINING_SEEDS
 from trimtab.policies.select.contract import Expectation, State
 from trimtab.scenario.model import Scenario
@@ -24,6 +24,9 @@ SECONDS = 480.0
 _SKIPPED = 12
 """Windows until streams have filled the system."""
 _POINTS = 6
+_LOADS = (1 / 3, 2 / 3, 4 / 3, 5 / 3)
+"""Times the scenario's own load, at which the best static policies are held against each other."""
+_RIVALS = 3
 _JUDGED = np.full(12, 1 / 12)
 """Weights of a mean over as many windows as the guard judges a selector by."""
 
@@ -34,15 +37,15 @@ class Calibration:
 
     mean: Array
     scale: Array
-    ranking: tuple[str, ...]
-    """The static policies, best first."""
+    success: dict[str, float]
+    """Rate of each static policy."""
     expectations: dict[str, Expectation]
     """What each of them reaches."""
 
     @property
-    def fallback(self) -> str:
-        """The best static policy."""
-        return self.ranking[0]
+    def ranking(self) -> tuple[str, ...]:
+        """The static policies, best first."""
+        return tuple(sorted(self.success, key=lambda name: -self.success[name]))
 
     def normal(self, features: Array) -> Array:
         """Features with mean 0 and deviation 1."""
@@ -61,6 +64,18 @@ class Ground:
         """What the static policies do, measured when it is first needed."""
         seeds = [TRAINING_SEEDS + each for each in range(WORKLOADS)]
         return calibrate(shortened(self.scenario, SECONDS), self.policies, seeds, SECONDS)
+
+    @cached_property
+    def fallback(self) -> str:
+        """The static policy that does best over a range of loads: the guard needs it most where training was not."""
+        rivals = self.calibration.ranking[:_RIVALS]
+        seeds = [TRAINING_SEEDS + each for each in range(WORKLOADS)]
+        means = {name: [self.calibration.success[name]] for name in rivals}
+        for times in _LOADS:
+            scenario = loaded(shortened(self.scenario, SECONDS), times)
+            for name in rivals:
+                means[name].append(_success([_run(scenario, seed, self.policies, name, SECONDS) for seed in seeds]))
+        return max(rivals, key=lambda name: float(np.mean(means[name])))
 
     def episode(self, training: int, number: int, seconds: float, threshold: float, beyond: float = 0.0) -> Episode:
         """An episode on a workload of its own: none that calibrated, none of another training seed."""
@@ -81,14 +96,16 @@ def calibrate(scenario: Scenario, policies: dict[str, Any], seeds: list[int], se
     runs = {name: [_run(scenario, seed, policies, name, seconds) for seed in seeds] for name in policies}
     rows = np.stack([step.features for each in runs.values() for run in each for step in run])
     scale = rows.std(0)
-    success = {name: np.mean([step.outcome.success for run in each for step in run]) for name, each in runs.items()}
-    ranking = tuple(sorted(success, key=lambda name: -success[name]))
     return Calibration(
         rows.mean(0).astype(np.float32),
         np.where(scale > 1e-6, scale, 1.0).astype(np.float32),
-        ranking,
+        {name: _success(each) for name, each in runs.items()},
         {name: _expectation(each) for name, each in runs.items()},
     )
+
+
+def _success(runs: list[list[Step]]) -> float:
+    return float(np.mean([step.outcome.success for run in runs for step in run]))
 
 
 def _run(scenario: Scenario, seed: int, policies: dict[str, Any], name: str, seconds: float) -> list[Step]:

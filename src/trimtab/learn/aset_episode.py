@@ -14,6 +14,7 @@ from trimtab.errors import TrimtabError
 from trimtab.policies import registry
 from trimtab.policies.select.contract import CANDIDATES, WindowOutcome
 from trimtab.scenario.model import Scenario
+from trimtab.scenario.workload import StreamsSpec
 from trimtab.sim.simulation import Simulation
 from trimtab.workload.build import build_workload
 
@@ -70,6 +71,17 @@ def shortened(scenario: Scenario, seconds: float) -> Scenario:
     """The scenario with a workload of so many seconds and no warm-up."""
     spec = scenario.workload.model_copy(update={"duration": seconds, "warm_up": 0.0})
     return scenario.model_copy(update={"workload": spec})
+
+
+def loaded(scenario: Scenario, times: float) -> Scenario:
+    """The scenario with so many times its clients."""
+    spec = scenario.workload
+    assert isinstance(spec, StreamsSpec)  # what routing is made of: policies_of has checked
+    changed = {
+        "rate": spec.rate * times,
+        "steps": tuple(step.model_copy(update={"rate": step.rate * times}) for step in spec.steps),
+    }
+    return scenario.model_copy(update={"workload": spec.model_copy(update=changed)})
 
 
 class Episode:
