@@ -138,10 +138,8 @@ def learn(
     label = name or policy
     try:
         recipe = recipes.find(decision, policy, recipe_name)
-    except TrimtabError:
-        return Learned(decision, label)
-    except ImportError as error:
-        return Learned(decision, label, reason=f"{NOT_TRAINED}: {error.name} is missing (pip install trimtab[train])")
+    except TrimtabError as error:
+        return Learned(decision, label, reason=f"{NOT_TRAINED}: {error}")
     units = budget or recipe.budget
     runner.watcher.stage(f"training {label} on {scenario.name}", units)
     began = time.perf_counter()
