@@ -69,7 +69,9 @@ BEST = CounterfactualRecipe(BestSettings(seconds=120.0, filled=40.0, begin=16, u
 @pytest.fixture(scope="module", autouse=True)
 def _short_calibration() -> Any:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("trimtab.learn.aset_calibration._SECONDS", 200.0)
+        patch.setattr("trimtab.learn.aset_calibration.SECONDS", 200.0)
+        patch.setattr("trimtab.learn.aset_proof.SECONDS", 200.0)
+        patch.setattr("trimtab.learn.aset_proof.EPISODES", 2)
         patch.setattr("trimtab.learn.aset_calibration.WORKLOADS", 2)
         yield
 
@@ -142,6 +144,25 @@ def test_a_little_training_beats_random_switching(recipe: Any, episodes: int, sm
         assert progress.steps > 0
     trained = build(learner.trained(), {"guard": False})
     assert rate(small, trained, range(1, 6)) > rate(small, None, range(1, 6)) + 0.02
+
+
+def test_a_selector_without_proof_leaves_the_choice_to_the_fallback(small: Scenario, tmp_path: Path) -> None:
+    found = PAPER.start(small, 1, 1).trained()  # before its first episode: it knows nothing
+    settings = found.description.settings
+    low, high = settings["proof"]["ci95"]
+    assert low <= settings["proof"]["gain"] <= high
+    assert low <= 0.0
+    assert settings["expectation"]["proven"] is False
+    save(tmp_path / "mine", found)
+    workload = build_workload(small, 1)
+    alone = run(small, workload, 1, build_team(small, "route", settings["fallback"]), "alone")
+    for guard in (True, False):
+        team = build_team(small, "select", str(tmp_path / "mine"), {"guard": guard})
+        outcome = run(small, workload, 1, team, "mine")
+        stepped_in = any("not better than the fallback in training" in note for note in outcome.notes)
+        assert stepped_in is guard
+        if guard:
+            np.testing.assert_array_equal(outcome.completion, alone.completion)
 
 
 def test_a_trained_folder_comes_back_and_is_run_by_its_path(small: Scenario, tmp_path: Path) -> None:

@@ -120,8 +120,7 @@ def test_training_reaches_the_requirement_and_stops_there() -> None:
     assert np.array_equal(frozen, learner.table)
     drawn = episode.play(SCENARIO, Idle(), recipe.TRAINING_SEEDS + 5)
     assert last["violations"] < drawn.violations
-    curve = learner.trained().description.training["curve"]
-    assert len(curve["p95_s"]) == len(curve["instances"]) == 21
+    assert {"p95_s", "instances", "cores"} <= last.keys()
 
 
 @pytest.mark.parametrize("kind", [q_table.paper, dqn.paper, dqn.best])

@@ -113,10 +113,12 @@ def test_a_reader_that_leaves_early_is_no_error() -> None:
 
 def test_interrupt_ends_with_130_and_no_traceback(tmp_path: Path) -> None:
     code = (
-        "import os, signal, threading\nfrom trimtab.cli import main\n"
-        "threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
-        "import trimtab.scenario.load as load\nimport time\n"
-        "load.load_scenario = lambda *_: time.sleep(30)\nmain()"
+        "import os, signal, threading, time\nfrom trimtab.cli import main\n"
+        "import trimtab.scenario.load as load\n"
+        "def slow(*_):\n"
+        "    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
+        "    time.sleep(30)\n"
+        "load.load_scenario = slow\nmain()"
     )
     result = subprocess.run(
         [sys.executable, "-c", code, "validate", "peers-a"],

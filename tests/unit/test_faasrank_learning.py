@@ -70,7 +70,7 @@ def by_hand(learner: PaperLearner, episode: Episode) -> tuple[np.ndarray, np.nda
 @place("follow", memory=1000)
 def follow(request, hosts, memory, world):  # type: ignore[no-untyped-def]
     """Each choice as it was before."""
-    return int(memory[world.decisions - 1])
+    return int(memory[world.decisions])
 
 
 def repeated(learner: PaperLearner, episode: Episode) -> np.ndarray:

@@ -47,3 +47,17 @@ def test_numpy_numbers_are_written_as_plain_ones() -> None:
     curve.add(Progress(np.float64(0.5), np.int64(3), {"loss": np.float32(0.25)}))  # type: ignore[arg-type]
     assert curve.text() == "unit,reward,steps,loss\n1,0.5,3,0.25\n"
     assert math.isclose(curve.reward[0], 0.5)
+
+
+def test_a_short_curve_has_the_means_of_equal_stretches() -> None:
+    curve = Curve()
+    for unit in range(250):
+        curve.add(Progress(float(unit), 1, {"loss": 2.0 * unit} | ({"late": 1.0} if unit >= 100 else {})))
+    short = curve.short()
+    assert short["unit"][-1] == 250
+    assert len(short["unit"]) == len(short["reward"]) == len(short["loss"]) == 100
+    assert "late" not in short  # the first units do not have it
+    assert short["unit"][:2] == [2, 5]
+    assert short["reward"][:2] == [0.5, 3.0]
+    assert short["loss"][1] == 6.0
+    assert Curve().short() == {"unit": [], "reward": []}

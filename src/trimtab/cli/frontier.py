@@ -88,7 +88,7 @@ def settings(scenario: Scenario, names: list[str] | None) -> list[Entrant]:
     from trimtab.policies import registry
 
     found = []
-    for entrant in entrants(scenario, names if names is not None else registry.names("scale")):
+    for entrant in entrants(scenario, names if names is not None else registry.names("scale", scenario.name)):
         policy = entrant.team["scale"]
         knob: Knob | None = getattr(policy, "knob", None)
         values: tuple[float | None, ...] = (None,) if knob is None else knob.values

@@ -79,12 +79,22 @@ def build_team(scenario: Scenario, decision: str, name: str, parameters: dict[st
     if decision not in needed:
         raise TrimtabError(f"decision = {decision!r}, this scenario has: {', '.join(needed)}")
     for each in needed:
-        chosen = name if each == decision else scenario.policies.get(each, _DEFAULTS[each])  # type: ignore[call-overload]
+        chosen = name if each == decision else _other(scenario, each)
         given = dict(scenario.parameters.get(chosen, {}))
         if each == decision:
             given |= parameters or {}
         team.policies[each] = registry.load(each, chosen, given or None, scenario.name)
     return team
+
+
+def _other(scenario: Scenario, decision: str) -> str:
+    """Who takes a decision that is not the one judged: whom the scenario names, or the usual one."""
+    if decision == "place" and scenario.platform.instances == "controlled":
+        # instances are placed before they have requests: by requests in flight all new ones went to one host
+        usual = "round-robin"
+    else:
+        usual = _DEFAULTS[decision]
+    return str(scenario.policies.get(decision, usual))  # type: ignore[call-overload]
 
 
 def run(

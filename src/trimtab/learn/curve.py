@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from trimtab.learn.recipe import Progress, State
 
 _PREFIX = "curve."
+_POINTS = 100
 
 
 class Curve:
@@ -50,6 +52,18 @@ class Curve:
         curve.steps = arrays[f"{_PREFIX}steps"].tolist()
         curve._figures = {name: arrays[f"{_PREFIX}{index}"].tolist() for index, name in enumerate(names)}
         return curve
+
+    def short(self) -> dict[str, list[float]]:
+        """At most a hundred points for ``policy.json``: means of equal stretches, each under its last unit."""
+        edges = np.unique(np.linspace(0, len(self), min(len(self), _POINTS) + 1).round().astype(int))
+        columns = {"reward": self.reward} | self._figures
+        found: dict[str, list[float]] = {"unit": edges[1:].tolist()}
+        for name, values in columns.items():
+            parts = [np.array(values[first:last]) for first, last in pairwise(edges)]
+            parts = [part[~np.isnan(part)] for part in parts]
+            if all(len(part) for part in parts):  # a figure that some stretch does not have is left to curve.csv
+                found[name] = [float(f"{part.mean():.6g}") for part in parts]
+        return found
 
     def text(self) -> str:
         """``curve.csv``: every digit of every number, so that two curves can be compared to the last bit."""

@@ -54,7 +54,7 @@ class Run:
         self.rule = self.mean_time(np.zeros(len(rank.FEATURES)))
 
     def mean_time(self, weights: Floats) -> float:
-        """Mean completion time under these weights, without the guard."""
+        """Mean completion time under these weights, without the guard; of what is small enough for a host."""
         simulation = self._simulation
         simulation.core = self._core  # a run that needed more room has tables of its own
         for table, before in zip(self._tables, self._before, strict=True):
@@ -62,7 +62,9 @@ class Run:
         simulation.mind.memory[:] = 0.0
         simulation.mind.weights[: len(weights)] = weights
         simulation.advance()
-        return float(np.mean(simulation.core.results["completion"] - self._arrival))
+        times = simulation.core.results["completion"] - self._arrival
+        answered = np.isfinite(times)
+        return float(np.mean(times[answered])) if answered.any() else 1.0
 
     def highest_surprise(self, weights: Floats) -> float:
         """The most by which completion times exceeded what was expected, on average of the last ones, in a run."""

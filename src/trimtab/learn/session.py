@@ -136,7 +136,7 @@ class Session:
         about = policy.description.model_copy(
             update={
                 "recipe": self.job.recipe,
-                "training": self.job.training(sum(self.curve.steps), command),
+                "training": self.job.training(sum(self.curve.steps), command) | {"curve": self.curve.short()},
                 "evaluation": evaluation,
             }
         )

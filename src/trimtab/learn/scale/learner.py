@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,6 @@ from trimtab.policies.trained import Description, Trained
 from trimtab.scenario.model import Scenario
 
 Floats = npt.NDArray[np.float64]
-
-CURVE = ("p95_s", "instances", "cores")
-"""Figures of every episode that are kept with the policy: the slides' learning curves."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,7 @@ class Taken:
 
 
 @dataclass
-class QLearner:
+class QLearner(ABC):
     """The loop of the slides: act, read metrics, compute the reward, save the experience, learn."""
 
     scenario: Scenario
@@ -87,7 +85,6 @@ class QLearner:
     held: int = 0
     """Episodes in a row in which the requirement was kept."""
     steps: int = 0
-    curve: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in CURVE})
 
     def __post_init__(self) -> None:
         episode.check(self.scenario)
@@ -96,21 +93,21 @@ class QLearner:
 
     # what a table and a network do differently
 
+    @abstractmethod
     def prepare(self) -> None:
         """Make what is learned."""
-        raise NotImplementedError
 
+    @abstractmethod
     def values(self, inputs: Floats) -> Floats:
         """Values of all actions."""
-        raise NotImplementedError
 
+    @abstractmethod
     def learn(self, before: Floats, action: int, reward: float, after: Floats, over: bool) -> None:
         """One experience; where the episode is ``over``, its reward is that of all time to come."""
-        raise NotImplementedError
 
+    @abstractmethod
     def weights(self) -> State:
         """What a trained policy holds."""
-        raise NotImplementedError
 
     def described(self) -> dict[str, Any]:
         """Settings of the policy's kind."""
@@ -142,15 +139,13 @@ class QLearner:
         settled = found.held and exploration <= 2 * self.settings.last_exploration
         self.held = self.held + 1 if settled or not learning else 0
         figures = found.figures()
-        for name in CURVE:
-            self.curve[name].append(float(f"{figures[name]:.4g}"))
         figures |= {"exploration": exploration, "learning": float(learning)}
         return Progress(explorer.total / max(explorer.taken, 1), explorer.taken, figures)
 
     def state(self) -> tuple[State, dict[str, Any]]:
         """All that training depends on; kinds add their own."""
         meta = {
-            "done": self.done, "held": self.held, "steps": self.steps, "curve": self.curve,
+            "done": self.done, "held": self.held, "steps": self.steps,
             "random": generator_state(self.random),
         }  # fmt: skip
         return {}, meta
@@ -158,17 +153,16 @@ class QLearner:
     def restore(self, arrays: State, meta: dict[str, Any]) -> None:
         """Go on from what ``state`` returned."""
         self.done, self.held, self.steps = int(meta["done"]), int(meta["held"]), int(meta["steps"])
-        self.curve = {name: list(meta["curve"][name]) for name in CURVE}
         self.random = restored_generator(meta["random"])
 
     def trained(self) -> Trained:
-        """The policy as it stands, with its learning curve."""
+        """The policy as it stands."""
         chosen = self.settings
         settings = {"direction": chosen.direction, "cpu_step": chosen.cpu_step, "tie": chosen.tie,
                     "period": chosen.period, **self.described()}  # fmt: skip
         about = Description(
             decision="scale", policy=chosen.policy, recipe=chosen.recipe, features=chosen.features,
-            settings=settings, training={"curve": {name: list(self.curve[name]) for name in CURVE}},
+            settings=settings,
         )  # fmt: skip
         return Trained(about, self.weights())
 

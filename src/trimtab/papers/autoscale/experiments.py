@@ -17,7 +17,8 @@ from trimtab.report.summary import Figures, figures_of
 from trimtab.scenario.model import Scenario
 from trimtab.sim.outcome import COMPLETED, Outcome
 
-SCENARIO = "autoscale-fibonacci"
+SCENARIO, RESIZABLE = "autoscale-fibonacci", "autoscale-boost"
+"""Where instances come and go; where their CPU changes in place."""
 HORIZONTAL, VERTICAL, TABLE = "dqn", "dqn-vertical", "q-table"
 LATENCY, INSTANCES, CORES, REWARD = "p95_s", "instances", "cores", "reward"
 """Figures of an episode: 95th percentile of latency, mean instances, mean cores of all of them, mean reward."""
@@ -63,13 +64,16 @@ class Results:
 
 def run_all(effort: Effort, runner: Runner) -> Results:
     """Train where asked for, and run the naive rules, HPA and the learned policies."""
-    scenario = scenario_of(SCENARIO, effort.overrides)
-    learned = {name: _learned(effort, runner, scenario, name) for name in (HORIZONTAL, VERTICAL, TABLE)}
-    entrants = team_of(scenario, [*reported.THRESHOLDS, "hpa"])
-    entrants += [found for each in learned.values() if (found := each.entrant(scenario)) is not None]
+    scenario, resizable = scenario_of(SCENARIO, effort.overrides), scenario_of(RESIZABLE, effort.overrides)
+    grounds = {HORIZONTAL: scenario, VERTICAL: resizable, TABLE: scenario}
+    learned = {name: _learned(effort, runner, ground, name) for name, ground in grounds.items()}
     runs: dict[str, dict[int, Sample]] = {}
-    for outcome in runner.each(scenario, entrants, effort.seeds):
-        runs.setdefault(outcome.policy, {})[outcome.seed] = sample(outcome)
+    for ground in (scenario, resizable):
+        entrants = team_of(ground, [*reported.THRESHOLDS, "hpa"]) if ground is scenario else []
+        mine = [learned[name] for name in grounds if grounds[name] is ground]
+        entrants += [found for each in mine if (found := each.entrant(ground)) is not None]
+        for outcome in runner.each(ground, entrants, effort.seeds):
+            runs.setdefault(outcome.policy, {})[outcome.seed] = sample(outcome)
     return Results(effort.seeds, scenario.functions[0].deadline or 0.0, runs, learned)
 
 
