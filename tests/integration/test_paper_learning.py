@@ -11,7 +11,7 @@ import pytest
 
 from trimtab.learn import recipe as recipes
 from trimtab.learn.recipe import Progress, State
-from trimtab.papers.learned import kept, learn
+from trimtab.papers.learned import kept, learn, shipped
 from trimtab.papers.runs import Runner
 from trimtab.policies.trained import Description, Trained, load, save
 from trimtab.scenario.load import load_scenario
@@ -123,3 +123,11 @@ def test_a_folder_that_does_not_load_says_why(tmp_path: Path) -> None:
 
 def test_no_folder_is_not_trained(tmp_path: Path) -> None:
     assert kept(tmp_path / "nothing", "place", "faasrank").source == "faasrank: not trained"
+
+
+def test_parameters_reach_a_policy_of_a_paper() -> None:
+    scenario, found = load_scenario("aset-full-edge", []), shipped("select", "aset", "aset-full-edge")
+    guarded, alone = found.entrant(scenario), found.entrant(scenario, guard=False)
+    assert guarded is not None and guarded.team["select"].selector.expectation is not None
+    assert alone is not None and alone.team["select"].selector.expectation is None
+    assert guarded.label == alone.label == "aset"

@@ -109,3 +109,27 @@ class Evolution:
         self.step = float(arrays["step"][0])
         self.generation = int(meta["generation"])
         self._random = restored_generator(meta["random"])
+
+
+class AveragedSearch:
+    """A search whose result is a running mean of its means.
+
+    A generation's mean follows its own runs a little; the average over some does not.
+    """
+
+    def __init__(self, start: Floats, step: float, pairs: int, seed: int) -> None:
+        self._evolution = Evolution(start, step, pairs, seed)
+        self._average = np.array(start, np.float64)
+
+    def _follow(self, share: float) -> None:
+        self._average = self._average + share * (self._evolution.mean - self._average)
+
+    def state(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+        """The search distribution and its average mean."""
+        arrays, meta = self._evolution.state()
+        return {**arrays, "average": self._average.copy()}, meta
+
+    def restore(self, arrays: dict[str, npt.NDArray[Any]], meta: dict[str, Any]) -> None:
+        """Go on from what ``state`` returned."""
+        self._evolution.restore(arrays, meta)
+        self._average = np.array(arrays["average"], np.float64)
