@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trimtab.learn.evolution import AveragedSearch
+from trimtab.learn.placing import require_placing
 from trimtab.learn.recipe import TRAINING_SEEDS, Progress
 from trimtab.policies.place import rank
 from trimtab.policies.place.rank_guard import SURPRISE
@@ -160,6 +161,7 @@ class RankLearner(AveragedSearch):
     """The search, generation by generation."""
 
     def __init__(self, recipe: RankRecipe, scenario: Scenario, seed: int) -> None:
+        require_placing(scenario, "rank")
         super().__init__(np.zeros(len(rank.FEATURES)), recipe.spread, recipe.pairs, seed)
         self._recipe, self._scenario, self._seed = recipe, scenario, seed
 

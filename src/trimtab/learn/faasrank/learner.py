@@ -10,6 +10,7 @@ import torch
 
 from trimtab.errors import TrimtabError
 from trimtab.learn.faasrank.networks import ActorCritic, fill, flat
+from trimtab.learn.placing import require_placing
 from trimtab.learn.recipe import TRAINING_SEEDS, State, finite
 from trimtab.learn.state import optimiser_state, restore_optimiser
 from trimtab.policies.place.faasrank import FEATURES, LAYERS, SCALE
@@ -35,12 +36,7 @@ class Training:
     """Actor, critic and AdamW over both; everything that a step depends on is in them and in ``units``."""
 
     def __init__(self, scenario: Scenario, recipe: str, seed: int, learning_rate: float) -> None:
-        platform = scenario.platform
-        if platform.dispatch != "host" or platform.instances != "on-demand":
-            raise TrimtabError(
-                f"platform.dispatch = {platform.dispatch!r}, instances = {platform.instances!r}, must be 'host' and "
-                "'on-demand' to train 'faasrank': it places every invocation as it arrives"
-            )
+        require_placing(scenario, "faasrank")
         self.scenario, self.recipe, self.seed = scenario, recipe, seed
         self.networks = ActorCritic(seed)
         self.optimiser = torch.optim.AdamW(self.networks.parameters(), lr=learning_rate)
