@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -86,7 +87,7 @@ def choose(values: Floats, tie: float) -> int:
 
 
 @dataclass(frozen=True)
-class Agent:
+class Agent(ABC):
     """Looks up the value of every action in the state that it sees, and takes the best."""
 
     name: ClassVar[str] = "agent"
@@ -104,9 +105,9 @@ class Agent:
         checks.not_negative("tie", self.tie)
         checks.positive("period", self.period)
 
+    @abstractmethod
     def values(self, inputs: Floats) -> Floats:
         """The expected return of every action."""
-        raise NotImplementedError
 
     def decide(
         self, metrics: FunctionMetrics, state: AgentState | None, now: float
