@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 SUFFIX = ".part"
@@ -39,19 +40,50 @@ def remove_partial(folder: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _partial(folder: Path, name: str, content: bytes) -> Path:
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name}.", suffix=SUFFIX)
-    path = Path(temporary)
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """A temporary name beside ``path``, which takes its place if the block ends well.
+
+    Whatever interrupts the block, Ctrl-C included, leaves neither a partial file nor the temporary one.
+    """
+    temporary = _begun(path.parent, path.name)
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        path.chmod(0o644)
+        yield temporary
+        _settle(temporary)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _partial(folder: Path, name: str, content: bytes) -> Path:
+    path = _begun(folder, name)
+    try:
+        path.write_bytes(content)
+        _settle(path)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
     return path
+
+
+def _begun(folder: Path, name: str) -> Path:
+    handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name}.", suffix=SUFFIX)
+    os.close(handle)
+    return Path(temporary)
+
+
+def _settle(path: Path) -> None:
+    """On the disk, and with the permissions that other new files get."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+    path.chmod(0o666 & ~_umask())
+
+
+def _umask() -> int:
+    # There is no way to read the mask without setting it.
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def _flush_folder(folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from tests.recipes import identical
 
 from trimtab import whole
 from trimtab.errors import TrimtabError
-from trimtab.learn.checkpoint import Checkpoint, Checkpoints
+from trimtab.learn.checkpoint import Checkpoint, Checkpoints, encoded
 
 FIRST = Checkpoint(
     identity={"policy": "tiny", "seed": 1},
@@ -64,6 +65,24 @@ def test_a_damaged_one_is_passed_over(place: int, checkpoints: Checkpoints) -> N
     found = checkpoints.last()
     assert found is not None
     assert found.unit == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ({"identity": "tiny"}, "identity is a str, must be of type dict"),
+        ({"identity": {"seed": "1"}}, "seed = '1', must be of type int"),
+        ({"unit": "3"}, "unit is a str, must be of type int"),
+        ({"learner": None}, "learner is a NoneType, must be of type dict"),
+        ({"clock": {"seconds": []}}, "seconds = [], must be a number"),
+    ],
+)
+def test_a_header_of_other_kinds_is_one_line(change: dict[str, Any], line: str, checkpoints: Checkpoints) -> None:
+    checkpoints.folder.mkdir()
+    checkpoints.path(3).write_bytes(encoded(replace(FIRST, **change)))
+    with pytest.raises(TrimtabError, match=r"is not a checkpoint: TypeError: ") as caught:
+        checkpoints.last()
+    assert line in str(caught.value)
 
 
 @pytest.mark.parametrize("content", [b"", b"\0" * 9, pickle.dumps({"a": 1}), b"PK\3\4" + b"\0" * 100])

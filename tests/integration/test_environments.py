@@ -211,6 +211,17 @@ def test_scaling_one_up_and_down_within_bounds() -> None:
     assert int(row["ready"] + row["starting"]) == 6
 
 
+@pytest.mark.parametrize(
+    ("actions", "action", "message"),
+    [("steps", 3.0, "must be 0, 1 or 2"), ("steps", np.nan, "0, 1 or 2"), ("residuals", np.inf, "finite numbers")],
+)
+def test_an_action_that_means_nothing_is_refused(actions: str, action: float, message: str) -> None:
+    environment = ScaleEnvironment("autoscale-fibonacci", changes=QUICK, seeds=[1], actions=actions)
+    environment.reset()
+    with pytest.raises(TrimtabError, match=message):
+        environment.step(np.array([action]))
+
+
 def test_no_residual_is_the_rule_itself() -> None:
     world = load_scenario("autoscale-hotel", [*QUICK, "control.period=15 s", "control.metrics_delay=20 s"])
     requests = build_workload(world, 2)

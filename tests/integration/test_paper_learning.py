@@ -11,7 +11,7 @@ import pytest
 
 from trimtab.learn import recipe as recipes
 from trimtab.learn.recipe import Progress, State
-from trimtab.papers.learned import kept, learn
+from trimtab.papers.learned import kept, learn, shipped
 from trimtab.papers.runs import Runner
 from trimtab.policies.trained import Description, Trained, load, save
 from trimtab.scenario.load import load_scenario
@@ -89,9 +89,10 @@ def test_training_gives_a_curve_and_a_folder(tmp_path: Path, monkeypatch: pytest
 
 def test_what_cannot_be_trained_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runner, scenario = Runner(1, Seen(), tmp_path), load_scenario("faasrank-canada", [])
-    assert learn(runner, "place", "nosuch", scenario).reason == "not trained"
-    monkeypatch.setitem(recipes.RECIPES, ("place", "faasrank", "paper"), "nosuchlibrary:PAPER")
-    assert "nosuchlibrary is missing" in learn(runner, "place", "faasrank", scenario).reason
+    assert learn(runner, "place", "nosuch", scenario).reason.startswith("not trained: ")
+    monkeypatch.setitem(recipes.RECIPES, ("place", "faasrank", "paper"), "torch.nosuchpart:PAPER")
+    reason = learn(runner, "place", "faasrank", scenario).reason
+    assert reason.startswith("not trained: torch is not installed")
 
 
 def test_a_shipped_policy_brings_its_curve(tmp_path: Path) -> None:
@@ -122,3 +123,11 @@ def test_a_folder_that_does_not_load_says_why(tmp_path: Path) -> None:
 
 def test_no_folder_is_not_trained(tmp_path: Path) -> None:
     assert kept(tmp_path / "nothing", "place", "faasrank").source == "faasrank: not trained"
+
+
+def test_parameters_reach_a_policy_of_a_paper() -> None:
+    scenario, found = load_scenario("aset-full-edge", []), shipped("select", "aset", "aset-full-edge")
+    guarded, alone = found.entrant(scenario), found.entrant(scenario, guard=False)
+    assert guarded is not None and guarded.team["select"].selector.expectation is not None
+    assert alone is not None and alone.team["select"].selector.expectation is None
+    assert guarded.label == alone.label == "aset"

@@ -50,13 +50,28 @@ def test_showing_rules(tmp_path: Path) -> None:
     assert "Not trained yet: trimtab train SCENARIO --policy place/tiny makes one." in show(tmp_path, "tiny")
 
 
+def test_brackets_and_control_characters_are_shown_as_they_are(tmp_path: Path) -> None:
+    settings = {"[/bold]": "[/x] \x1b[31m"}
+    evaluation = {"scenario": "[/x]", "seeds": [1, 2], "figure": "mean_fct_s", "decision": "place",
+                  "policy": {"mean_fct_s": 1.0}, "baselines": {"[/y]": {"mean_fct_s": 2.0, "verdict": "better"}},
+                  "verdict": {"better": ["[/y]"]}}  # fmt: skip
+    about = trained.Description(
+        decision="place", policy="[/z]", recipe="[/r]", features=tiny.FEATURES, settings=settings, evaluation=evaluation
+    )
+    trained.save(tmp_path / "a[" / "b]", trained.Trained(about, {"weights": np.zeros(3)}))
+    out = show(tmp_path, "a[/b]")
+    for part in ("a[/b], a trained policy", "place/[/z], recipe [/r]", "[/x]", "[/z] is better than [/y]."):
+        assert part in out, part
+    assert "\x1b" not in out
+
+
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
         (["show"], "policies show: must name a policy or the folder of a trained one"),
         (["show", "hashign"], "policy = 'hashign', must be one of: "),
         (["plaice"], "decision = 'plaice', must be one of: assign, place, route, scale, select, show; did you"),
-        (["place", "hashing"], "decision = 'place'"),
+        (["place", "hashing"], "policies place hashing: only show takes a name: policies show place/hashing"),
     ],
 )
 def test_showing_what_there_is_not(arguments: list[str], line: str, tmp_path: Path) -> None:

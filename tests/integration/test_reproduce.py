@@ -41,7 +41,7 @@ def make_tiny(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def stand_in(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A rule under the name of the learned policy, with a learning curve."""
 
-    def entrant(self: Learned, scenario: Scenario) -> Entrant:
+    def entrant(self: Learned, scenario: Scenario, **parameters: Any) -> Entrant:
         return replace(entrants(scenario, [STAND_INS[self.decision]])[0], label=self.name)
 
     def shipped(decision: str, policy: str, scenario: str | None, name: str | None = None) -> Learned:

@@ -111,6 +111,16 @@ def test_the_evaluation_is_what_compare_finds(unbroken: Path) -> None:
     assert change["ci95"] == evaluation["baselines"]["hashing"]["ci95"]
 
 
+def test_files_of_somebody_else_stay(tmp_path: Path) -> None:
+    theirs = [tmp_path / "o" / "log" / "notes.txt", tmp_path / "o" / "log" / "events.out.tfevents.17.host"]
+    theirs[0].parent.mkdir(parents=True)
+    for path in theirs:
+        path.write_text("kept")
+    assert trimtab(*SHORT, "--out", "o", folder=tmp_path).code == 0
+    assert trimtab(*SHORT, "--out", "o", "--force", folder=tmp_path).code == 0
+    assert [path.read_text() for path in theirs] == ["kept", "kept"]
+
+
 def test_the_log_is_tensorboards(unbroken: Path) -> None:
     scalars = logged(unbroken / "log")
     curve = [line.split(",") for line in (unbroken / "curve.csv").read_text().splitlines()[1:]]

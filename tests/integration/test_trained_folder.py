@@ -158,6 +158,7 @@ DAMAGE: list[tuple[Any, str]] = [
     (lambda f: (f / "policy.json").unlink(), "policy.json cannot be read: No such file or directory"),
     (lambda f: (f / "weights.safetensors").unlink(), "weights.safetensors cannot be read: No such file or directory"),
     (lambda f: ((f / "policy.json").unlink(), (f / "policy.json").mkdir()), "policy.json cannot be read: Is a"),
+    (lambda f: ((f / "policy.json").unlink(), os.mkfifo(f / "policy.json")), "policy.json must be a file, not a pipe"),
     (lambda f: (f / "policy.json").write_text("{"), "policy.json is not JSON: "),
     (lambda f: (f / "policy.json").write_bytes(b"\xff\x00\xfe"), "policy.json is not JSON: "),
     (lambda f: (f / "policy.json").write_text("[" * 100_000), "policy.json is not JSON: "),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from tests.worlds import MIB, scenario
 
+from trimtab.errors import TrimtabError
 from trimtab.learn.rank import AS_IS, CAPPED, MANY, SERIAL, RankRecipe, Run, vary
 from trimtab.learn.recipe import TRAINING_SEEDS, find
 from trimtab.policies.place import rank
@@ -99,3 +100,8 @@ def test_the_recipe_is_found_by_name():
     recipe = find("place", "rank", None)
     assert recipe.unit == "generations"
     assert recipe.training(load_scenario("faasrank-m5"))["first_workload_seed"] == TRAINING_SEEDS
+
+
+def test_only_what_is_placed_one_by_one_can_be_learned_from() -> None:
+    with pytest.raises(TrimtabError, match=r"instances = 'controlled', must be 'host' and 'on-demand' to train 'rank'"):
+        RankRecipe().start(load_scenario("autoscale-fibonacci", []), 1, 1)

@@ -16,7 +16,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The time of day in a list, to be set by a test."""
     now = [100.0]
     monkeypatch.setattr("trimtab.cli.training.time.monotonic", lambda: now[0])
-    monkeypatch.setattr("trimtab.cli.training.tell_if_compiling", lambda console: None)
+    monkeypatch.setattr("trimtab.cli.bar.tell_if_compiling", lambda console: None)
     return now
 
 

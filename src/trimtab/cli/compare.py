@@ -141,7 +141,7 @@ def print_table(summary: dict[str, Any], folder: Path) -> None:
     from trimtab.report.headline import headline
     from trimtab.report.table import comparison_table
 
-    console = Console()
+    console = Console(markup=False)
     console.print(comparison_table(summary, console.width))
     console.print(headline(summary), highlight=False)
     for note in summary.get("notes", []):

@@ -75,7 +75,7 @@ def finish(scenario: Scenario, seeds: list[int], points: Points, folder: Path | 
     if json is not None:
         put_json(json, result)
     if folder is not None and json != "-":
-        console = Console()
+        console = Console(markup=False)
         console.print(frontier_table(result))
         console.print(frontier_headline(result), highlight=False)
         console.print(f"Page: {folder / 'frontier.html'}", highlight=False, soft_wrap=True)

@@ -30,15 +30,17 @@ def command(
 
     from trimtab.policies import registry
 
-    console = Console()
+    console = Console(markup=False)  # names of folders and what policy.json says may hold brackets
     if what == "show":
         if policy is None:
             raise TrimtabError("policies show: must name a policy or the folder of a trained one")
         for part in shown(policy, console.width):
             console.print(part, highlight=False)
         return
-    if policy is not None or (what is not None and what not in registry.BUILT_IN):
-        raise unknown("decision", what or "", [*registry.BUILT_IN, "show"])
+    if what is not None and what not in registry.BUILT_IN:
+        raise unknown("decision", what, [*registry.BUILT_IN, "show"])
+    if policy is not None:
+        raise TrimtabError(f"policies {what} {policy}: only show takes a name: policies show {what}/{policy}")
     console.print(listing(registry.BUILT_IN if what is None else (what,)))
 
 
@@ -98,7 +100,7 @@ def rule(decision: str, name: str) -> Iterator[RenderableType]:
     from trimtab.policies import registry
 
     kind = "a rule" if name in registry.BUILT_IN[decision] else "an oracle that knows the future"
-    yield f"[bold]{decision}/{name}[/bold], {kind}: {summary(decision, name)}"
+    yield heading(f"{decision}/{name}", f"{kind}: {summary(decision, name)}")
     yield from grid("Parameters", dict(parameters(registry.load(decision, name))) or {"none": ""})
 
 
@@ -115,7 +117,7 @@ def learned(decision: str, name: str, width: int) -> Iterator[RenderableType]:
     """A learned policy that comes with Trimtab, for every scenario that it was trained for."""
     from trimtab.policies import trained
 
-    yield f"[bold]{decision}/{name}[/bold], learned: {summary(decision, name)}"
+    yield heading(f"{decision}/{name}", f"learned: {summary(decision, name)}")
     folders = sorted(path for path in (trained.SHIPPED / decision).glob(f"{name}*") if trained.is_trained(path))
     folders = [path for path in folders if path.name.partition("@")[0] == name]
     if not folders:
@@ -133,7 +135,7 @@ def trained_policy(found: Trained, label: str, width: int) -> Iterator[Renderabl
         "weights": f"{weights:,} in {len(found.arrays)} array{'s' if len(found.arrays) > 1 else ''}",
         "features": f"{len(about.features)}: {', '.join(about.features)}",
     }
-    yield f"[bold]{label}[/bold], a trained policy"
+    yield heading(label, "a trained policy")
     yield from grid("What it is", what | about.settings)
     yield from grid("Where it came from", about.training or {"unknown": ""})
     yield from evaluation(about.policy, about.evaluation, width)
@@ -147,6 +149,13 @@ def evaluation(policy: str, found: Mapping[str, Any], width: int) -> Iterator[Re
         yield from (evaluation_table(policy, found, width), verdict(policy, found))
     except (KeyError, TypeError, ValueError, AttributeError):
         yield from grid("How it did", found or {"not evaluated": ""})
+
+
+def heading(name: str, what: str) -> RenderableType:
+    """The line above all that is said of a policy."""
+    from rich.text import Text
+
+    return Text.assemble((name, "bold"), f", {what}")
 
 
 def grid(title: str, entries: Mapping[str, Any]) -> Iterator[RenderableType]:
@@ -166,4 +175,5 @@ def _text(value: Any) -> str:
         return ", ".join(f"{key} {_text(entry)}" for key, entry in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(map(_text, value))
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return "".join(each if each.isprintable() else "�" for each in text)  # nothing that commands a terminal

@@ -29,7 +29,7 @@ class Display:
         self._shown: list[Text] = []
         self._bar = Progress(
             TextColumn("runs"), BarColumn(20), MofNCompleteColumn(), TimeRemainingColumn(),
-            TextColumn("{task.description}"), console=self._console,
+            TextColumn("{task.description}", markup=False), console=self._console,
         )  # fmt: skip
         self._bar.add_task("", total=runs)
         self._live = Live(self._screen(), console=self._console, transient=True, refresh_per_second=8)

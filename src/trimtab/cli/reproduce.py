@@ -63,8 +63,8 @@ def finish(result: Reproduction, folder: Path | None, json: str | None) -> None:
     if json is not None:
         put_json(json, result.as_json())
     if folder is not None and json != "-":
-        console = Console()
+        console = Console(markup=False)
         if not console.is_terminal:
-            console = Console(width=160)  # a file has no width of its own, and these tables are wide
+            console = Console(markup=False, width=160)  # a file has no width of its own, and these tables are wide
         print_result(console, result)
         console.print(f"Page: {folder / 'reproduction.html'}", highlight=False, soft_wrap=True)

@@ -156,7 +156,7 @@ def print_result(evaluation: dict[str, Any], job: Job, folder: Path) -> None:
 
     from trimtab.report.evaluation import evaluation_table, verdict
 
-    console = Console()
+    console = Console(markup=False)
     console.print(evaluation_table(job.policy, evaluation, console.width))
     console.print(verdict(job.policy, evaluation), highlight=False)
     console.print(f"Policy: {folder}", highlight=False, soft_wrap=True)

@@ -8,13 +8,13 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType, TracebackType
-from typing import TYPE_CHECKING, Self
+from types import FrameType
+from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
-from trimtab.cli.progress import tell_if_compiling
+from trimtab.cli.bar import Bar, described
 from trimtab.report.field import number
 
 if TYPE_CHECKING:
@@ -25,33 +25,19 @@ _LINE_EVERY = 10.0
 _STOPPING = b"Stopping after this unit, with a checkpoint; Ctrl-C again leaves at once, with the last one.\n"
 
 
-class TrainingDisplay:
+class TrainingDisplay(Bar):
     """On standard error: a bar with reward, steps a second and time left; without a terminal, lines now and then.
 
     ``unit`` is in the plural, such as ``episodes``.
     """
 
     def __init__(self, unit: str, done: int, budget: int, console: Console | None = None) -> None:
-        self._console = console or Console(stderr=True)
+        super().__init__(
+            console, TextColumn(unit), BarColumn(20), MofNCompleteColumn(), TimeRemainingColumn(), described(),
+            total=budget, done=done,
+        )  # fmt: skip
         self._unit, self._first, self._budget = unit, done, budget
         self._steps, self._began, self._said = 0, time.monotonic(), -math.inf
-        self._bar = Progress(
-            TextColumn(unit), BarColumn(20), MofNCompleteColumn(), TimeRemainingColumn(),
-            TextColumn("{task.description}"), console=self._console, transient=True,
-        )  # fmt: skip
-        self._task = self._bar.add_task("", total=budget, completed=done)
-
-    def __enter__(self) -> Self:
-        tell_if_compiling(self._console)
-        if self._console.is_terminal:
-            self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._console.is_terminal:
-            self._bar.stop()
 
     def trained(self, done: int, unit: Unit) -> None:
         """One unit is done."""
@@ -70,27 +56,14 @@ class TrainingDisplay:
             )
 
 
-class EvaluationDisplay:
+class EvaluationDisplay(Bar):
     """A bar while the trained policy is compared with the rules; on a terminal only."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self._console = console or Console(stderr=True)
-        self._bar = Progress(
-            TextColumn("evaluation"), BarColumn(20), MofNCompleteColumn(), TimeRemainingColumn(),
-            TextColumn("{task.description}"), console=self._console, transient=True,
+        super().__init__(
+            console, TextColumn("evaluation"), BarColumn(20), MofNCompleteColumn(), TimeRemainingColumn(), described(),
+            total=None,
         )  # fmt: skip
-        self._task = self._bar.add_task("", total=None)
-
-    def __enter__(self) -> Self:
-        if self._console.is_terminal:
-            self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._console.is_terminal:
-            self._bar.stop()
 
     def ran(self, policy: str, runs: int) -> None:
         """One run is done."""

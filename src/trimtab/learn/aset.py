@@ -12,13 +12,20 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from trimtab.learn.adam import adam_arrays, restore_adam
 from trimtab.learn.aset_calibration import Ground
 from trimtab.learn.aset_episode import FAILURES, SUCCESS, Reward
 from trimtab.learn.aset_proof import proven
 from trimtab.learn.aset_replay import Batch, Replay
 from trimtab.learn.convolution import ConvolutionNetwork
 from trimtab.learn.recipe import Progress, State
+from trimtab.learn.state import (
+    generator_state,
+    module_state,
+    optimiser_state,
+    restore_module,
+    restore_optimiser,
+    restored_generator,
+)
 from trimtab.policies.select.aset import STEPS
 from trimtab.policies.trained import Description, Trained
 from trimtab.scenario.model import Scenario
@@ -121,24 +128,24 @@ class AsetLearner:
 
     def state(self) -> tuple[State, dict[str, Any]]:
         """Networks, optimiser, experience, random stream."""
-        arrays = {f"network.{name}": each for name, each in self._network.arrays().items()}
-        arrays |= {f"target.{name}": each for name, each in self._target.arrays().items()}
-        arrays |= adam_arrays(self._optimiser) | self._replay.arrays()
+        moments, settings = optimiser_state("adam", self._optimiser)
+        arrays = module_state("network", self._network) | module_state("target", self._target)
         meta = {
             "episodes": self._episodes,
             "updates": self._updates,
-            "random": self._random.bit_generator.state,
+            "optimiser": settings,
+            "random": generator_state(self._random),
         }
-        return arrays, meta
+        return arrays | moments | self._replay.arrays(), meta
 
     def restore(self, arrays: State, meta: dict[str, Any]) -> None:
         """Go on from there."""
-        for prefix, network in (("network.", self._network), ("target.", self._target)):
-            network.take({name.removeprefix(prefix): arrays[name] for name in arrays if name.startswith(prefix)})
-        restore_adam(self._optimiser, arrays)
+        restore_module("network", self._network, arrays)
+        restore_module("target", self._target, arrays)
+        restore_optimiser("adam", self._optimiser, arrays, meta["optimiser"])
         self._replay.restore(arrays)
         self._episodes, self._updates = int(meta["episodes"]), int(meta["updates"])
-        self._random.bit_generator.state = meta["random"]
+        self._random = restored_generator(meta["random"])
 
     def trained(self) -> Trained:
         """The network as it stands."""

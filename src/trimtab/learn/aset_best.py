@@ -15,13 +15,20 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from trimtab.learn.adam import adam_arrays, restore_adam
 from trimtab.learn.aset import exported
 from trimtab.learn.aset_calibration import Ground
 from trimtab.learn.aset_episode import Episode
 from trimtab.learn.convolution import ConvolutionNetwork
 from trimtab.learn.recipe import Progress, State
 from trimtab.learn.ridge import Ridge
+from trimtab.learn.state import (
+    generator_state,
+    module_state,
+    optimiser_state,
+    restore_module,
+    restore_optimiser,
+    restored_generator,
+)
 from trimtab.policies.select.aset import STEPS
 from trimtab.policies.select.clairvoyant import successes
 from trimtab.policies.trained import Trained
@@ -149,20 +156,20 @@ class CounterfactualLearner:
 
     def state(self) -> tuple[State, dict[str, Any]]:
         """Network, optimiser, labels, random stream."""
-        arrays = {f"network.{name}": each for name, each in self._network.arrays().items()}
-        arrays |= adam_arrays(self._optimiser) | {"states": self._states.copy()}
+        moments, settings = optimiser_state("adam", self._optimiser)
+        arrays = module_state("network", self._network) | moments | {"states": self._states.copy()}
         # a file of numbers: where a policy was not tried is said apart
         arrays |= {"labels": np.nan_to_num(self._labels), "tried": (~np.isnan(self._labels)).astype(np.int64)}
-        return arrays, {"episodes": self._episodes, "random": self._random.bit_generator.state}
+        meta = {"episodes": self._episodes, "optimiser": settings, "random": generator_state(self._random)}
+        return arrays, meta
 
     def restore(self, arrays: State, meta: dict[str, Any]) -> None:
         """Go on from there."""
-        prefix = "network."
-        self._network.take({name.removeprefix(prefix): arrays[name] for name in arrays if name.startswith(prefix)})
-        restore_adam(self._optimiser, arrays)
+        restore_module("network", self._network, arrays)
+        restore_optimiser("adam", self._optimiser, arrays, meta["optimiser"])
         self._states, self._labels = arrays["states"].copy(), np.where(arrays["tried"] == 1, arrays["labels"], np.nan)
         self._episodes, self._ridge = int(meta["episodes"]), None
-        self._random.bit_generator.state = meta["random"]
+        self._random = restored_generator(meta["random"])
 
     def trained(self) -> Trained:
         """The network as it stands."""

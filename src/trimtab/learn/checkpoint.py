@@ -117,11 +117,26 @@ def decoded(path: Path) -> Checkpoint:
             raise TrimtabError(f"{path}: format = {meta['format']!r}, must be {_FORMAT}")
         if meta["digest"] != _digest(arrays):
             raise TrimtabError(f"{path}: is damaged: its arrays are not those that were written")
-        return Checkpoint(meta["identity"], int(meta["unit"]), meta["learner"], meta["curve"], meta["clock"], arrays)
+        _check(meta)
+        return Checkpoint(meta["identity"], meta["unit"], meta["learner"], meta["curve"], meta["clock"], arrays)
     except OSError as error:
         raise TrimtabError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (SafetensorError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise TrimtabError(f"{path}: is not a checkpoint: {type(error).__name__}: {error}") from None
+
+
+def _check(meta: dict[str, Any]) -> None:
+    """The digest is of the arrays only: a header may be damaged and still be JSON."""
+    kinds = {"identity": dict, "unit": int, "learner": dict, "curve": list, "clock": dict}
+    for name, kind in kinds.items():
+        if not isinstance(meta[name], kind):
+            raise TypeError(f"{name} is a {type(meta[name]).__name__}, must be of type {kind.__name__}")
+    for name, kind in {"recipe": str, "seed": int, "budget": int}.items():
+        if not isinstance(meta["identity"].get(name, kind()), kind):
+            raise TypeError(f"{name} = {meta['identity'][name]!r}, must be of type {kind.__name__}")
+    for name, value in meta["clock"].items():
+        if not isinstance(value, int | float):
+            raise TypeError(f"{name} = {value!r}, must be a number")
 
 
 def _digest(arrays: Mapping[str, Any]) -> str:

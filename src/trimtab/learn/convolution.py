@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import numpy as np
 import torch
 from torch import nn
 
@@ -39,7 +38,3 @@ class ConvolutionNetwork(nn.Module):
     def arrays(self) -> Arrays:
         """The weights as numpy arrays, copied."""
         return {name: value.detach().numpy().copy() for name, value in self.state_dict().items()}
-
-    def take(self, arrays: Arrays) -> None:
-        """Set the weights."""
-        self.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in arrays.items()})

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trimtab.errors import TrimtabError
+from trimtab.learn.state import generator_state, restored_generator
 
 Floats = npt.NDArray[np.float64]
 _ARRAYS = ("mean", "covariance", "path", "step_path")
@@ -95,7 +96,7 @@ class Evolution:
         """All that the search depends on between ``tell`` and ``ask``."""
         arrays = {name: getattr(self, name).copy() for name in _ARRAYS}
         arrays["step"] = np.array([self.step])
-        return arrays, {"generation": self.generation, "random": self._random.bit_generator.state}
+        return arrays, {"generation": self.generation, "random": generator_state(self._random)}
 
     def restore(self, arrays: dict[str, npt.NDArray[Any]], meta: dict[str, Any]) -> None:
         """Go on from what ``state`` returned."""
@@ -107,4 +108,28 @@ class Evolution:
             setattr(self, name, np.array(arrays[name], np.float64))
         self.step = float(arrays["step"][0])
         self.generation = int(meta["generation"])
-        self._random.bit_generator.state = meta["random"]
+        self._random = restored_generator(meta["random"])
+
+
+class AveragedSearch:
+    """A search whose result is a running mean of its means.
+
+    A generation's mean follows its own runs a little; the average over some does not.
+    """
+
+    def __init__(self, start: Floats, step: float, pairs: int, seed: int) -> None:
+        self._evolution = Evolution(start, step, pairs, seed)
+        self._average = np.array(start, np.float64)
+
+    def _follow(self, share: float) -> None:
+        self._average = self._average + share * (self._evolution.mean - self._average)
+
+    def state(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+        """The search distribution and its average mean."""
+        arrays, meta = self._evolution.state()
+        return {**arrays, "average": self._average.copy()}, meta
+
+    def restore(self, arrays: dict[str, npt.NDArray[Any]], meta: dict[str, Any]) -> None:
+        """Go on from what ``state`` returned."""
+        self._evolution.restore(arrays, meta)
+        self._average = np.array(arrays["average"], np.float64)

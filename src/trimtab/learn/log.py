@@ -18,6 +18,16 @@ def require() -> None:
     import tensorboard.compat.proto  # noqa: F401
 
 
+def clear(folder: Path) -> None:
+    """Remove what an earlier training logged, and nothing that somebody else may keep in the folder."""
+    for path in _ours(folder):
+        path.unlink(missing_ok=True)
+
+
+def _ours(folder: Path) -> list[Path]:
+    return [path for path in folder.glob(f"{_PREFIX}*") if path.name.removeprefix(_PREFIX).isdecimal()]
+
+
 class Log:
     """Scalars by unit, in a file that is named by the unit it begins after.
 
@@ -31,7 +41,7 @@ class Log:
 
         self._event, self._summary = event_pb2.Event, summary_pb2.Summary
         folder.mkdir(parents=True, exist_ok=True)
-        for path in folder.glob(f"{_PREFIX}*"):
+        for path in _ours(folder):
             if path.name.removeprefix(_PREFIX) > f"{after:08d}":
                 path.unlink()
         self._file = (folder / f"{_PREFIX}{after:08d}").open("wb")

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from trimtab.learn.evolution import Evolution
-from trimtab.learn.recipe import TRAINING_SEEDS, Progress, State
+from trimtab.learn.evolution import AveragedSearch
+from trimtab.learn.placing import require_placing
+from trimtab.learn.recipe import TRAINING_SEEDS, Progress
 from trimtab.policies.place import rank
 from trimtab.policies.place.rank_guard import SURPRISE
 from trimtab.policies.trained import Description, Trained
@@ -156,22 +157,20 @@ class RankRecipe:
         }
 
 
-class RankLearner:
+class RankLearner(AveragedSearch):
     """The search, generation by generation."""
 
     def __init__(self, recipe: RankRecipe, scenario: Scenario, seed: int) -> None:
+        require_placing(scenario, "rank")
+        super().__init__(np.zeros(len(rank.FEATURES)), recipe.spread, recipe.pairs, seed)
         self._recipe, self._scenario, self._seed = recipe, scenario, seed
-        self._evolution = Evolution(np.zeros(len(rank.FEATURES)), recipe.spread, recipe.pairs, seed)
-        self._average = np.zeros(len(rank.FEATURES))
 
     def step(self) -> Progress:
         """One generation."""
         runs = self._runs(self._evolution.generation)
         candidates = self._evolution.ask()
         self._evolution.tell(np.array([float(np.mean(_losses(runs, each))) for each in candidates]))
-        # a generation's mean follows its own runs a little; the average over some does not
-        share = max(0.1, 1.0 / self._evolution.generation)
-        self._average = self._average + share * (self._evolution.mean - self._average)
+        self._follow(max(0.1, 1.0 / self._evolution.generation))
         losses = _losses(runs, self._average)
         figures = {"step": self._evolution.step}
         for kind in dict.fromkeys(self._recipe.kinds):
@@ -191,16 +190,6 @@ class RankLearner:
             seed = TRAINING_SEEDS + self._seed * 1_000_003 + number
             made.append(Run(scenario, build_workload(scenario, seed), seed, kind))
         return made
-
-    def state(self) -> tuple[State, dict[str, Any]]:
-        """The search distribution and its average mean."""
-        arrays, meta = self._evolution.state()
-        return {**arrays, "average": self._average.copy()}, meta
-
-    def restore(self, arrays: State, meta: dict[str, Any]) -> None:
-        """Go on from what ``state`` returned."""
-        self._evolution.restore(arrays, meta)
-        self._average = np.array(arrays["average"], np.float64)
 
     def trained(self) -> Trained:
         """The policy at the average mean, with the limit of its guard."""

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from trimtab.control.run import Team, build_team, run
 from trimtab.errors import TrimtabError
-from trimtab.learn.evolution import Evolution
-from trimtab.learn.recipe import TRAINING_SEEDS, Progress, State
+from trimtab.learn.evolution import AveragedSearch
+from trimtab.learn.recipe import TRAINING_SEEDS, Progress
 from trimtab.policies.route import rank
 from trimtab.policies.trained import Description, Trained
 from trimtab.scenario.load import load_scenario
@@ -118,14 +118,13 @@ def vary(scenario: Scenario, load: float, seconds: float, warm_up: float) -> Sce
     return scenario.model_copy(update={"workload": spec.model_copy(update=changes)})
 
 
-class RouteRankLearner:
+class RouteRankLearner(AveragedSearch):
     """The search, generation by generation."""
 
     def __init__(self, recipe: RouteRankRecipe, scenarios: tuple[Scenario, ...], seed: int) -> None:
-        self._recipe, self._scenarios, self._seed = recipe, scenarios, seed
         start = np.array([_FIRST_STEPS.get(name, 0.0) for name in rank.FEATURES])
-        self._evolution = Evolution(start, recipe.spread, recipe.pairs, seed)
-        self._average = start.copy()
+        super().__init__(start, recipe.spread, recipe.pairs, seed)
+        self._recipe, self._scenarios, self._seed = recipe, scenarios, seed
 
     def step(self) -> Progress:
         """One generation."""
@@ -133,8 +132,7 @@ class RouteRankLearner:
         candidates = self._evolution.ask()
         found = np.array([_success(runs, each) for each in candidates])
         self._evolution.tell(-found)
-        # a generation's mean follows its own runs a little; the average over some does not
-        self._average = self._average + 0.1 * (self._evolution.mean - self._average)
+        self._follow(0.1)
         rule = _success(runs, np.zeros(rank.SIZE))
         figures = {"step": self._evolution.step, "success": float(found.mean()), "success_of_rule": rule}
         decisions = (len(candidates) + 1) * sum(each.decisions for each in runs)
@@ -151,16 +149,6 @@ class RouteRankLearner:
             shorter = vary(scenario, load, recipe.seconds, recipe.warm_up)
             made.append(Run(shorter, TRAINING_SEEDS + self._seed * 1_000_003 + number))
         return made
-
-    def state(self) -> tuple[State, dict[str, Any]]:
-        """The search distribution and its average mean."""
-        arrays, meta = self._evolution.state()
-        return {**arrays, "average": self._average.copy()}, meta
-
-    def restore(self, arrays: State, meta: dict[str, Any]) -> None:
-        """Go on from what ``state`` returned."""
-        self._evolution.restore(arrays, meta)
-        self._average = np.array(arrays["average"], np.float64)
 
     def trained(self) -> Trained:
         """The policy at the average mean."""

@@ -19,7 +19,7 @@ from trimtab.learn.curve import Curve
 from trimtab.learn.evaluation import Watch, evaluate
 from trimtab.learn.extra import training_extra
 from trimtab.learn.job import Job
-from trimtab.learn.log import Log, require
+from trimtab.learn.log import Log, clear, require
 from trimtab.learn.recipe import Learner, Progress, infinite
 from trimtab.policies import trained
 from trimtab.policies.trained import Description, Trained
@@ -62,7 +62,7 @@ class Session:
         """Start anew: what an earlier training left in the folder goes, its finished policy aside."""
         with self._writing():
             self.checkpoints.clear()
-            shutil.rmtree(self.folder / "log", ignore_errors=True)
+            clear(self.folder / "log")
             self._tidy()
         self.save()
 
@@ -79,7 +79,8 @@ class Session:
                 f"{self.checkpoints.path(checkpoint.unit)}: does not suit this version of {self.job.policy!r}: {error}"
             ) from error
         self._saved = checkpoint.unit
-        self._clock = {**checkpoint.clock, "sessions": checkpoint.clock["sessions"] + 1}
+        self._clock = {**self._clock, **checkpoint.clock}
+        self._clock["sessions"] += 1
         with self._writing():
             self._tidy()
             self._write_curve()

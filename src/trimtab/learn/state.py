@@ -26,7 +26,7 @@ def module_state(name: str, module: torch.nn.Module) -> State:
 
 def restore_module(name: str, module: torch.nn.Module, arrays: State) -> None:
     """Put back what :func:`module_state` took; a missing or a further array is an error."""
-    module.load_state_dict({key: _tensor(array) for key, array in _below(name, arrays).items()})
+    module.load_state_dict({key: _tensor(array) for key, array in below(name, arrays).items()})
 
 
 def optimiser_state(name: str, optimiser: torch.optim.Optimizer) -> tuple[State, Meta]:
@@ -48,23 +48,13 @@ def optimiser_state(name: str, optimiser: torch.optim.Optimizer) -> tuple[State,
 def restore_optimiser(name: str, optimiser: torch.optim.Optimizer, arrays: State, meta: Meta) -> None:
     """Put back what :func:`optimiser_state` took; JSON has made lists of tuples."""
     state: dict[int, dict[str, Any]] = {int(index): dict(entries) for index, entries in meta["plain"].items()}
-    for key, array in _below(name, arrays).items():
+    for key, array in below(name, arrays).items():
         index, _, moment = key.partition(".")
         state.setdefault(int(index), {})[moment] = _tensor(array)
     groups = []
     for saved, present in zip(meta["groups"], optimiser.state_dict()["param_groups"], strict=True):
         groups.append({key: _like(present.get(key), value) for key, value in saved.items()})
     optimiser.load_state_dict({"state": dict(sorted(state.items())), "param_groups": groups})
-
-
-def torch_generator_state(generator: torch.Generator) -> npt.NDArray[np.uint8]:
-    """Where a torch generator is in its stream."""
-    return _array(generator.get_state())
-
-
-def restore_torch_generator(generator: torch.Generator, array: npt.NDArray[np.uint8]) -> None:
-    """Put a torch generator back to where it was."""
-    generator.set_state(_tensor(array))
 
 
 def generator_state(generator: np.random.Generator) -> Meta:
@@ -83,7 +73,8 @@ def restored_generator(meta: Meta) -> np.random.Generator:
     return np.random.Generator(bits)
 
 
-def _below(name: str, arrays: State) -> State:
+def below(name: str, arrays: State) -> State:
+    """The arrays ``name.…`` of a bundle, without that prefix."""
     prefix = f"{name}."
     return {key.removeprefix(prefix): array for key, array in arrays.items() if key.startswith(prefix)}
 

@@ -39,11 +39,13 @@ class Learned:
     fresh: bool = False
     reason: str = NOT_TRAINED
 
-    def entrant(self, scenario: Scenario) -> Entrant | None:
+    def entrant(self, scenario: Scenario, **parameters: Any) -> Entrant | None:
         """The policy as it takes part in a scenario, under its own name; None where there is none."""
         if self.folder is None:
             return None
-        found = entrants(scenario, [f"{self.decision}/{self.folder}"])[0]
+        given = scenario.parameters | ({str(self.folder): parameters} if parameters else {})
+        asked = scenario.model_copy(update={"parameters": given})
+        found = entrants(asked, [f"{self.decision}/{self.folder}"])[0]
         return replace(found, label=self.name)
 
     def column(self, name: str) -> list[float]:
@@ -138,10 +140,8 @@ def learn(
     label = name or policy
     try:
         recipe = recipes.find(decision, policy, recipe_name)
-    except TrimtabError:
-        return Learned(decision, label)
-    except ImportError as error:
-        return Learned(decision, label, reason=f"{NOT_TRAINED}: {error.name} is missing (pip install trimtab[train])")
+    except TrimtabError as error:
+        return Learned(decision, label, reason=f"{NOT_TRAINED}: {error}")
     units = budget or recipe.budget
     runner.watcher.stage(f"training {label} on {scenario.name}", units)
     began = time.perf_counter()

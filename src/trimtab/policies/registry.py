@@ -10,8 +10,9 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from trimtab.errors import TrimtabError, did_you_mean, unknown
+from trimtab.errors import TrimtabError, unknown
 from trimtab.policies import trained
+from trimtab.policies.parameters import check_parameters
 from trimtab.policies.trained import Trained
 
 _PLACE, _ROUTE = "trimtab.policies.place", "trimtab.policies.route"
@@ -209,16 +210,10 @@ def _is_folder(name: str) -> bool:
 
 def _made(found: Any, parameters: dict[str, Any] | None, name: str) -> Any:
     if not isinstance(found, type):
-        if parameters:
-            raise TrimtabError(f"policy {name!r} has no parameters, got: {', '.join(parameters)}")
+        check_parameters(name, parameters or {}, ())
         return found
     allowed = [each for each in getattr(found, "__dataclass_fields__", {}) if each != "name"]
-    for key in parameters or {}:
-        if key not in allowed:
-            raise TrimtabError(
-                f"policy {name!r}: parameter = {key!r}, must be one of: {', '.join(allowed)}"
-                f"{did_you_mean(key, allowed)}"
-            )
+    check_parameters(name, parameters or {}, allowed)
     return found(**(parameters or {}))
 
 

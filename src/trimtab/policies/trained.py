@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import stat
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -165,6 +166,8 @@ def _complain(folder: Path, error: ValidationError) -> NoReturn:
 
 def _read(path: Path) -> bytes:
     try:
+        if stat.S_IFMT(path.stat().st_mode) not in (stat.S_IFREG, stat.S_IFDIR):  # a pipe would be waited for
+            raise TrimtabError(f"{path.parent}: {path.name} must be a file, not a pipe or a device")
         with path.open("rb") as file:
             content = file.read(_LARGEST + 1)
     except OSError as error:

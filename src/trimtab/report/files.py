@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +14,7 @@ import numpy as np
 
 from trimtab.errors import TrimtabError
 from trimtab.sim.outcome import Outcome
+from trimtab.whole import whole as written_whole
 
 if TYPE_CHECKING:
     import polars
@@ -46,22 +46,12 @@ def prepare_file(path: Path) -> Path:
 
 @contextlib.contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """A temporary name beside ``path``, which takes its place if the block ends well.
-
-    Whatever interrupts the block, Ctrl-C included, leaves neither a partial file nor the temporary one.
-    """
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    os.close(handle)
-    temporary = Path(name)
+    """A temporary name beside ``path``, which takes its place if the block ends well; else one line says why."""
     try:
-        yield temporary
-        _flush(temporary)
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
+        with written_whole(path) as temporary:
+            yield temporary
     except OSError as error:
         raise TrimtabError(f"file = {str(path)!r}, must be writable: {_reason(error)}") from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> Path:
@@ -175,18 +165,6 @@ def _nullable(values: Any) -> polars.Series:
     import polars
 
     return polars.Series(np.asarray(values, dtype=np.float64)).fill_nan(None)
-
-
-def _flush(path: Path) -> None:
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
-
-
-def _umask() -> int:
-    # There is no way to read the mask without setting it.
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _reason(error: OSError) -> str:

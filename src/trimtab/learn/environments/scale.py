@@ -160,6 +160,10 @@ class ScaleEnvironment(gymnasium.Env[Array, Actions]):
     def _act(self, action: Actions) -> int:
         if action.shape != self.action_space.shape:
             raise TrimtabError(f"action of shape {action.shape}, must be {self.action_space.shape}: one a function")
+        wrong = ~np.isfinite(action) if self._actions == "residuals" else ~np.isin(action, (0, 1, 2))
+        if wrong.any():
+            allowed = "finite numbers" if self._actions == "residuals" else "0, 1 or 2"
+            raise TrimtabError(f"action = {action[wrong][0]}, must be {allowed}")
         changed = 0
         for index, metrics in enumerate(self._seen):
             self._chosen.desired = self._desired(index, metrics, float(action[index]))

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trimtab.control.run import Driver, decisions_of
+from trimtab.control.ticks import is_hopeless
 from trimtab.errors import TrimtabError, unknown
 from trimtab.learn.environments.episodes import Episodes, above_zero, scenario_of
 from trimtab.learn.environments.select_view import FEATURES, LIMIT, SUMMARY, Window
@@ -33,7 +34,7 @@ class SelectEnvironment(gymnasium.Env[Observation, np.int64]):
     (``success``), or minus a weighted sum of the shares that failed (late ones too) and were rejected
     (``penalty``). An episode terminates when every request has ended, or when the share of successes in a window
     falls below ``least_success`` (ASET's threshold θ: the agent has failed); ``time_limit`` (ASET's timeout H)
-    truncates it.
+    truncates it, and so does a run that can never end.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 (as its base class has it)
@@ -118,7 +119,7 @@ class SelectEnvironment(gymnasium.Env[Observation, np.int64]):
         self._window.close()
         failed = self._window.ended > 0 and self._window.success < self._least_success
         terminated = self.simulation.ended or failed
-        truncated = not terminated and self.simulation.now >= self._time_limit
+        truncated = not terminated and (self.simulation.now >= self._time_limit or is_hopeless(self.simulation))
         self._open = not terminated and not truncated
         return self._look(), self._window.reward(self._weights), terminated, truncated, self._info()
 

@@ -34,7 +34,7 @@ class SteppedEnvironment(gymnasium.Env[Observation, np.int64]):
     """The engine stops at each decision, and goes on with the action.
 
     An episode ends (terminates) when every request has ended; ``time_limit`` and ``max_decisions`` truncate it
-    at a decision, which is then the last observation.
+    at a decision, which is then the last observation. A run that can never end is truncated too.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 (as its base class has it)
@@ -111,10 +111,12 @@ class SteppedEnvironment(gymnasium.Env[Observation, np.int64]):
         before, self._meters = self._meters, np.zeros_like(self._meters)
         read_meters(self.simulation.core.world, self._meters[0])
         self._decisions += 1
-        terminated = not self.simulation.asks
-        truncated = not terminated and bool(self.limits.reached(self.simulation.now, self._decisions))
+        asks = self.simulation.asks
+        terminated = not asks and self.simulation.ended
+        # without a decision and not at its end: requests wait for what nobody starts
+        truncated = not terminated and (not asks or bool(self.limits.reached(self.simulation.now, self._decisions)))
         self._open = not terminated and not truncated
-        if terminated:
+        if not asks:
             self._observation = self.decision.nothing()
         else:
             self._look()

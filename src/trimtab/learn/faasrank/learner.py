@@ -10,7 +10,9 @@ import torch
 
 from trimtab.errors import TrimtabError
 from trimtab.learn.faasrank.networks import ActorCritic, fill, flat
+from trimtab.learn.placing import require_placing
 from trimtab.learn.recipe import TRAINING_SEEDS, State, finite
+from trimtab.learn.state import optimiser_state, restore_optimiser
 from trimtab.policies.place.faasrank import FEATURES, LAYERS, SCALE
 from trimtab.policies.trained import Description, Trained
 from trimtab.scenario.model import Scenario
@@ -34,12 +36,7 @@ class Training:
     """Actor, critic and AdamW over both; everything that a step depends on is in them and in ``units``."""
 
     def __init__(self, scenario: Scenario, recipe: str, seed: int, learning_rate: float) -> None:
-        platform = scenario.platform
-        if platform.dispatch != "host" or platform.instances != "on-demand":
-            raise TrimtabError(
-                f"platform.dispatch = {platform.dispatch!r}, instances = {platform.instances!r}, must be 'host' and "
-                "'on-demand' to train 'faasrank': it places every invocation as it arrives"
-            )
+        require_placing(scenario, "faasrank")
         self.scenario, self.recipe, self.seed = scenario, recipe, seed
         self.networks = ActorCritic(seed)
         self.optimiser = torch.optim.AdamW(self.networks.parameters(), lr=learning_rate)
@@ -68,22 +65,15 @@ class Training:
     def state(self) -> tuple[State, dict[str, Any]]:
         """Weights, moments of the optimiser, units done."""
         arrays: State = {"actor": flat(self.networks.actor), "critic": flat(self.networks.critic)}
-        for index, moments in self.optimiser.state_dict()["state"].items():
-            for name, value in moments.items():
-                arrays[f"adam.{index}.{name}"] = value.detach().numpy().copy()
-        return arrays, {"units": self.units, "seed": self.seed}
+        moments, settings = optimiser_state("adam", self.optimiser)
+        return arrays | moments, {"units": self.units, "seed": self.seed, "optimiser": settings}
 
     def restore(self, arrays: State, meta: dict[str, Any]) -> None:
         """Go on from what ``state`` returned."""
         self.units, self.seed = int(meta["units"]), int(meta["seed"])
         fill(self.networks.actor, arrays["actor"])
         fill(self.networks.critic, arrays["critic"])
-        moments: dict[int, dict[str, torch.Tensor]] = {}
-        for key, value in arrays.items():
-            if key.startswith("adam."):
-                _, index, name = key.split(".")
-                moments.setdefault(int(index), {})[name] = torch.from_numpy(np.array(value, np.float32))
-        self.optimiser.load_state_dict({**self.optimiser.state_dict(), "state": moments})
+        restore_optimiser("adam", self.optimiser, arrays, meta["optimiser"])
 
     def trained(self) -> Trained:
         """The policy as it stands."""

@@ -15,6 +15,7 @@ from trimtab.errors import TrimtabError
 from trimtab.learn.recipe import TRAINING_SEEDS, State
 from trimtab.learn.scale.learner import Floats, QLearner, Settings
 from trimtab.learn.scale.replay import Replay
+from trimtab.learn.state import below, module_state, optimiser_state, restore_module, restore_optimiser
 from trimtab.policies.network import flatten
 from trimtab.scenario.model import Scenario
 
@@ -110,28 +111,18 @@ class DqnLearner(QLearner):
         """Networks, optimiser, buffer, and what all learners have."""
         _, meta = super().state()
         arrays = {f"replay.{name}": array for name, array in self.replay.arrays().items()}
-        for prefix, network in ("network", self.network), ("target", self.target):
-            arrays |= {f"{prefix}.{name}": each.numpy().copy() for name, each in network.state_dict().items()}
-        for index, entry in self.optimiser.state_dict()["state"].items():
-            arrays |= {f"adam.{index}.{name}": each.numpy().copy() for name, each in entry.items()}
-        return arrays, {**meta, "replay_next": self.replay.next, "replay_size": self.replay.size}
+        moments, settings = optimiser_state("adam", self.optimiser)
+        arrays |= module_state("network", self.network) | module_state("target", self.target) | moments
+        meta |= {"optimiser": settings, "replay_next": self.replay.next, "replay_size": self.replay.size}
+        return arrays, meta
 
     def restore(self, arrays: State, meta: dict[str, Any]) -> None:
         """Go on."""
         super().restore(arrays, meta)
-        for prefix, network in ("network", self.network), ("target", self.target):
-            network.load_state_dict({name: torch.from_numpy(array) for name, array in _under(arrays, prefix).items()})
-        saved: dict[int, dict[str, torch.Tensor]] = {}
-        for name, array in _under(arrays, "adam").items():
-            index, _, field = name.partition(".")
-            saved.setdefault(int(index), {})[field] = torch.from_numpy(array.copy())
-        self.optimiser.load_state_dict({**self.optimiser.state_dict(), "state": saved})
-        self.replay.restore(_under(arrays, "replay"), int(meta["replay_next"]), int(meta["replay_size"]))
-
-
-def _under(arrays: State, prefix: str) -> State:
-    start = f"{prefix}."
-    return {name.removeprefix(start): array.copy() for name, array in arrays.items() if name.startswith(start)}
+        restore_module("network", self.network, arrays)
+        restore_module("target", self.target, arrays)
+        restore_optimiser("adam", self.optimiser, arrays, meta["optimiser"])
+        self.replay.restore(below("replay", arrays), int(meta["replay_next"]), int(meta["replay_size"]))
 
 
 def _layers(network: nn.Module) -> tuple[list[Floats], list[Floats]]:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from trimtab.learn.recipe import TRAINING_SEEDS, Progress, State
 from trimtab.learn.scale import episode
 from trimtab.learn.scale.reward import balanced_reward, qos_reward
+from trimtab.learn.state import generator_state, restored_generator
 from trimtab.policies.scale.agent import AgentState, act, actions_of, choose, features_of, observe, tail_ratio
 from trimtab.policies.scale.contract import HOLD, Desired, FunctionMetrics
 from trimtab.policies.scale.window import known
@@ -145,14 +146,14 @@ class QLearner(ABC):
         """All that training depends on; kinds add their own."""
         meta = {
             "done": self.done, "held": self.held, "steps": self.steps,
-            "random": self.random.bit_generator.state,
+            "random": generator_state(self.random),
         }  # fmt: skip
         return {}, meta
 
     def restore(self, arrays: State, meta: dict[str, Any]) -> None:
         """Go on from what ``state`` returned."""
         self.done, self.held, self.steps = int(meta["done"]), int(meta["held"]), int(meta["steps"])
-        self.random.bit_generator.state = meta["random"]
+        self.random = restored_generator(meta["random"])
 
     def trained(self) -> Trained:
         """The policy as it stands."""

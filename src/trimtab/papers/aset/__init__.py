@@ -21,6 +21,8 @@ REMARKS = (
     "Queueing and batching happen after admission: without them no admitted query would be late, and what ASET "
     "improves would not exist.",
     "The three topologies have equal total capacity: if co-dc-cloud added some, its gain could come from that alone.",
+    "ASET's network decides in every window, without the guard that watches over it in a comparison. With --quick it "
+    "is the one that comes with Trimtab, which our own recipe trained; else it is trained by the paper's.",
     "The best static policy is chosen in hindsight, on the seeds of the comparison: a harder rival than one chosen "
     "beforehand.",
     "Fig. 5b was measured on real GPUs. The text says that ASET is better there and that the pattern is consistent "

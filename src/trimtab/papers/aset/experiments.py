@@ -123,7 +123,8 @@ def _agent(effort: Effort, runner: Runner, topology: str) -> Learned:
 
 def _runs(effort: Effort, runner: Runner, scenario: Scenario, agent: Learned) -> dict[str, dict[int, Sample]]:
     entrants = team_of(scenario, reported.STATIC)
-    entrant = agent.entrant(scenario)
+    # without our guard: under it a fixed policy would decide in the agent's name
+    entrant = agent.entrant(scenario, guard=False)
     if entrant is not None:
         entrants.append(entrant)
         if SWITCHING in registry.BUILT_IN["select"] and scenario.name == "aset-full-edge":

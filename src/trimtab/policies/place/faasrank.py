@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from trimtab.errors import TrimtabError
 from trimtab.policies.network import count, score_32_16
+from trimtab.policies.parameters import check_parameters
 from trimtab.policies.place.decorator import NOT_A_NUMBER, PlacePolicy, place
 from trimtab.policies.place.metrics import (
     FEATURES,
@@ -73,8 +74,7 @@ def policy(request, hosts, memory, weights, world, site, pools):
 
 def build(trained: Trained, parameters: dict[str, Any]) -> PlacePolicy:
     """The policy of a trained folder."""
-    if parameters:
-        raise TrimtabError(f"policy 'faasrank' has no parameters, got: {', '.join(parameters)}")
+    check_parameters("faasrank", parameters, ())
     trained.expect(FEATURES, SHAPES)
     return replace(policy, weights=(*map(float, trained.arrays["actor"]), *function_scale(trained)))
 

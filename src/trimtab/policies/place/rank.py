@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from trimtab.errors import TrimtabError
+from trimtab.policies.parameters import guard_of
 from trimtab.policies.place import rank_guard
 from trimtab.policies.place.completion import tie_break
 from trimtab.policies.place.decorator import PlacePolicy, place
@@ -85,12 +86,7 @@ def untrained() -> PlacePolicy:
 
 def build(trained: Trained, parameters: Mapping[str, Any]) -> PlacePolicy:
     """The policy of a trained folder; ``guard: false`` lets its correction decide on any machine, come what may."""
-    for key in parameters:
-        if key != "guard":
-            raise TrimtabError(f"policy 'rank': parameter = {key!r}, must be one of: guard")
-    guard = parameters.get("guard", True)
-    if not isinstance(guard, bool):
-        raise TrimtabError(f"policy 'rank': guard = {guard!r}, must be true or false")
+    guard = guard_of("rank", parameters)
     trained.expect(FEATURES, {"weights": (COUNT,), "limit": (1,), "shares": (2,)})
     limit = float(trained.arrays["limit"][0])
     if limit <= 1.0:

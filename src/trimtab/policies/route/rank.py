@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from trimtab.errors import TrimtabError
+from trimtab.policies.parameters import check_parameters
 from trimtab.policies.route.decorator import RoutePolicy, route
 from trimtab.policies.route.loads import relative_load
 from trimtab.policies.route.outlook import FIRST, SCORE, STATE, look, note
@@ -59,7 +59,6 @@ def untrained() -> RoutePolicy:
 
 def build(trained: Trained, parameters: dict[str, Any]) -> RoutePolicy:
     """The policy of a trained folder."""
-    if parameters:
-        raise TrimtabError(f"policy 'rank' has no parameters, got: {', '.join(parameters)}")
+    check_parameters("rank", parameters, ())
     trained.expect(FEATURES, {"weights": (SIZE,)})
     return replace(policy, weights=tuple(float(value) for value in trained.arrays["weights"]))

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trimtab.errors import TrimtabError
+from trimtab.policies.parameters import check_parameters
 from trimtab.policies.scale import checks
 from trimtab.policies.scale.contract import HOLD, Desired, FunctionMetrics, Knob
 from trimtab.policies.scale.window import instances_now, known
@@ -130,9 +131,7 @@ def act(metrics: FunctionMetrics, action: tuple[int, int], cpu_step: float) -> D
 def shared_settings(trained: Trained, parameters: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
     """The settings that every agent has, from the folder and then from the user."""
     settings = trained.description.settings
-    for key in parameters:
-        if key not in defaults:
-            raise TrimtabError(f"policy {trained.where!r}: parameter = {key!r}, must be one of: {', '.join(defaults)}")
+    check_parameters(trained.description.policy, parameters, defaults)
     direction = settings.get("direction")
     if direction not in DIRECTIONS:
         raise TrimtabError(f"{trained.where}: direction = {direction!r}, must be one of: {', '.join(DIRECTIONS)}")

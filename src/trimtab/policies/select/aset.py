@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from trimtab.errors import TrimtabError, did_you_mean
+from trimtab.policies.parameters import guard_of
 from trimtab.policies.select.contract import Expectation, Floats, Situation, State, WindowOutcome
 from trimtab.policies.select.convolution import LEAST_STEPS, forward, shapes
 from trimtab.policies.trained import Trained
 
 STEPS = 8
 """Windows that the network looks back: rows of its state."""
-_PARAMETERS = ("guard",)
 
 Array = npt.NDArray[Any]
 
@@ -94,13 +94,7 @@ def choice(values: Array, candidates: tuple[str, ...], fallback: str, margin: fl
 
 def build(found: Trained, parameters: dict[str, Any]) -> Aset:
     """The policy of a trained folder; ``guard`` turns off what needs an expectation of the fallback."""
-    for key in parameters:
-        if key not in _PARAMETERS:
-            raise TrimtabError(f"policy 'aset': parameter = {key!r}, must be one of: {', '.join(_PARAMETERS)}")
-    guard = parameters.get("guard", True)
-    if not isinstance(guard, bool):
-        raise TrimtabError(f"policy 'aset': guard = {guard!r}, must be true or false")
-    return Aset(found, guard)
+    return Aset(found, guard_of("aset", parameters))
 
 
 def _texts(found: Trained, name: str) -> list[str]:
