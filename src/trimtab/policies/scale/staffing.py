@@ -58,8 +58,8 @@ _BUDGET_MEMORY = 86_400.0
 """Seconds over which violations count: a day."""
 _DRAIN = 0.5
 """Seconds in which a boost works off what waits."""
-_BOOST_MARGIN = 1.0
-"""Square roots of the load that a boost adds at least."""
+_BOOST_CORES, _BOOST_SHARE = 1.0, 0.45
+"""Cores above the load that a boost is for, and square roots of the load by unit of margin."""
 _CPU_STEPS = 20.0
 """Sizes between the first and twice that."""
 _CALM = 5.0
@@ -237,14 +237,14 @@ def settle(memory, now, elapsed, proposal, delay):
 
 
 @kernel
-def boost(memory, tick, settings, weights):
+def boost(memory, tick, settings):
     """Cores of one instance: what the load of this moment needs from the instances that are ready."""
     base, most = memory[BASE_CPU], memory[BASE_CPU] * settings[BOOST]
     if settings[BOOST] <= 1.0:
         memory[CPU] = base
         return
     fast = memory[FAST] * memory[WORK]
-    need = fast + weights[W_CONSTANT] + max(weights[W_FLOOR], _BOOST_MARGIN) * math.sqrt(fast)
+    need = fast + _BOOST_CORES + _BOOST_SHARE * max(memory[MARGIN], 0.0) * math.sqrt(fast)
     need += tick[QUEUED] * memory[WORK] / _DRAIN
     ready = max(tick[READY], 1.0) * tick[CONCURRENCY]
     wanted = min(max(math.ceil(need / ready / base * _CPU_STEPS - 1e-9) / _CPU_STEPS * base, base), most)
@@ -299,5 +299,5 @@ def plan(memory, tick, settings, weights):
     slots = max(slots, load) / memory[BASE_CPU]
     proposal = max(math.ceil(slots / tick[CONCURRENCY] - 1e-9), settings[MINIMUM])
     settle(memory, now, elapsed, proposal, weights[W_DOWN_DELAY])
-    boost(memory, tick, settings, weights)
+    boost(memory, tick, settings)
     return 0
