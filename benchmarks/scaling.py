@@ -1,8 +1,8 @@
 """Learned scaling against the rules: ``python -m benchmarks.scaling [--seeds 1] [--hours 4]``.
 
 Cost is capacity over offered load at equal violations, each rule at the best values of its own knob on the very
-series that it is judged on. ``residual`` is asked for a violation rate and finds its margin while it runs. Of the
-World Cup's series the later half is used, of the synthetic ones draws that training never saw.
+series that it is judged on, seed by seed. ``residual`` is asked for a violation rate and finds its margin while it
+runs. Of the World Cup's series the later half is used, of the synthetic ones draws that training never saw.
 """
 
 from __future__ import annotations
@@ -14,13 +14,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from trimtab.cli.frontier import Points, settings, sweep
 from trimtab.report.frontier import TARGETS, frontier
+from trimtab.report.statistics import t_interval
 from trimtab.scenario.load import load_scenario
 from trimtab.scenario.model import Scenario
 from trimtab.workload.counts import read_series
 from trimtab.workload.replace import with_trace
+
+Floats = npt.NDArray[np.float64]
 
 RULES = ["hpa", "kpa", "square-root"]
 TRACE = "web/worldcup98_per_minute.csv"
@@ -43,6 +47,7 @@ def classes(folder: Path, hours: float) -> dict[str, Scenario]:
     found = {
         "bursty": load_scenario("autoscale-bursty", [length]),
         "spikes": load_scenario("autoscale-spikes", [length]),
+        "fibonacci": load_scenario("autoscale-fibonacci"),
     }
     if os.environ.get("TRIMTAB_TRACES"):
         path = later_half(folder, max(1, round(hours / 2)))
@@ -50,31 +55,66 @@ def classes(folder: Path, hours: float) -> dict[str, Scenario]:
     return found
 
 
+def per_seed(scenario: Scenario, policies: list[str], seeds: list[int]) -> list[Points]:
+    """Every policy at every value of its knob, seed by seed."""
+    return [sweep(scenario, settings(scenario, policies), [seed], 1) for seed in seeds]
+
+
+def mean_of(runs: list[Points]) -> Points:
+    """Points averaged over seeds."""
+    return {
+        name: [tuple(np.mean(same, axis=0).tolist()) for same in zip(*(points[name] for points in runs), strict=True)]
+        for name in runs[0]
+    }
+
+
 def line(name: str, entry: dict[str, Any], what: str = "cost") -> str:
     """Costs and changes an hour at each target."""
-    costs = [f"{entry[what][f'{t:g}']:.3f}" if f"{t:g}" in entry[what] else "    –" for t in TARGETS]
+    costs = [f"{entry[what][key]:.3f}" if key in entry[what] else "    –" for key in map(_key, TARGETS)]
     changes = entry["changes_per_hour"].get("0.01")
     shown = "" if changes is None else f"   changes/h at 1 %: {changes:.0f}"
     return f"  {name:24}" + "  ".join(costs) + shown
 
 
-def ratios(result: dict[str, Any], rival: str) -> str:
-    """The cost of residual over that of a rule, target by target."""
-    mine, theirs = result["policies"]["residual"]["cost"], result["policies"][rival]["cost"]
-    shown = [
-        f"{mine[key] / theirs[key]:.3f}" if key in mine and key in theirs else "    –" for key in map(_key, TARGETS)
-    ]
+def ratios(runs: list[Points], rival: str) -> str:
+    """The cost of residual over that of a rule at equal violations: mean over seeds and 95 % interval."""
+    fronts = [frontier(points)["policies"] for points in runs]
+    shown = []
+    for key in map(_key, TARGETS):
+        pairs = [(front["residual"]["cost"].get(key), front[rival]["cost"].get(key)) for front in fronts]
+        found = np.array([mine / other for mine, other in pairs if mine and other])
+        shown.append(_mean(found) if len(found) else "–")
     return f"  {'residual / ' + rival:24}" + "  ".join(shown)
+
+
+def _mean(values: Floats) -> str:
+    interval = t_interval(values)
+    shown = "" if interval is None else f" [{interval[0]:.3f}, {interval[1]:.3f}]"
+    return f"{values.mean():.3f}{shown}"
 
 
 def _key(target: float) -> str:
     return f"{target:g}"
 
 
-def kept(points: Points) -> str:
-    """Violation rates that were asked for, and what came."""
-    shown = [f"{p[0] * 100:g} % → {p[1] * 100:.3g} %" for p in points["residual"] if p[0] in TARGETS]
-    return "  asked for and kept:     " + ",  ".join(shown)
+def kept(runs: list[Points]) -> str:
+    """What came over the violation rate that was asked for: mean over seeds, lowest and highest."""
+    shown = []
+    for target in TARGETS:
+        found = np.array([p[1] / target for points in runs for p in points["residual"] if p[0] == target])
+        shown.append(f"{target * 100:g} %: {found.mean():.2f} [{found.min():.2f}, {found.max():.2f}]")
+    return "  came / asked for        " + ",  ".join(shown)
+
+
+def show(name: str, runs: list[Points]) -> None:
+    """The table of one class."""
+    print(f"{name}: cost at " + ", ".join(f"{target * 100:g} %" for target in TARGETS) + " violations")
+    result = frontier(mean_of(runs))
+    for policy in (*RULES, "residual"):
+        print(line(policy, result["policies"][policy]))
+    for rival in RULES:
+        print(ratios(runs, rival))
+    print(kept(runs), flush=True)
 
 
 def joint(seeds: list[int], hours: float) -> None:
@@ -99,21 +139,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--hours", type=float, default=4.0)
-    parser.add_argument("--only", help="bursty, spikes, worldcup or boost")
+    parser.add_argument("--only", help="bursty, spikes, fibonacci, worldcup or boost")
     given = parser.parse_args()
     seeds = list(range(1, given.seeds + 1))
     with tempfile.TemporaryDirectory() as folder:
         for name, scenario in classes(Path(folder), given.hours).items():
             if given.only not in (None, name):
                 continue
-            print(f"{name}: cost at " + ", ".join(f"{target * 100:g} %" for target in TARGETS) + " violations")
-            points = sweep(scenario, settings(scenario, [*RULES, "residual"]), seeds, 1)
-            result = frontier(points)
-            for policy in (*RULES, "residual"):
-                print(line(policy, result["policies"][policy]))
-            for rival in RULES:
-                print(ratios(result, rival))
-            print(kept(points), flush=True)
+            show(name, per_seed(scenario, [*RULES, "residual"], seeds))
     if given.only in (None, "boost"):
         joint(seeds, given.hours)
 

@@ -19,7 +19,6 @@ from trimtab.learn.scale import dqn, episode, q_table, residual  # noqa: E402
 from trimtab.learn.scale.learner import QLearner  # noqa: E402
 from trimtab.learn.scale.replay import Replay  # noqa: E402
 from trimtab.learn.scale.reward import balanced_reward, qos_reward  # noqa: E402
-from trimtab.learn.scale.search import Search  # noqa: E402
 from trimtab.policies import registry  # noqa: E402
 from trimtab.policies.trained import load, save  # noqa: E402
 from trimtab.scenario.load import parse_scenario  # noqa: E402
@@ -189,14 +188,6 @@ def test_every_recipe_is_found() -> None:
     assert recipe.find("scale", "dqn", None) is dqn.paper
 
 
-def test_search_finds_a_minimum() -> None:
-    goal = np.array([0.2, 0.7, 0.5])
-    search = Search(np.full(3, 0.4), 0.2, 10, seed=1)
-    for _ in range(40):
-        search.generation(lambda place: float(((place - goal) ** 2).sum()))
-    assert search.best == pytest.approx(goal, abs=0.02)
-
-
 def test_residual_resumes_as_unbroken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("trimtab.learn.scale.suite.HOURS", 1)
     unbroken, broken = residual.best.start(SCENARIO, 2, 2), residual.best.start(SCENARIO, 2, 2)
@@ -204,7 +195,8 @@ def test_residual_resumes_as_unbroken(monkeypatch: pytest.MonkeyPatch) -> None:
     broken.step()
     arrays, meta = broken.state()
     first = unbroken.step()
-    broken.search.mean += 1.0
+    broken._evolution.mean += 1.0
+    broken._average += 1.0
     broken.restore(arrays, meta)
     assert broken.step() == first
     assert arrays_equal(unbroken.trained().arrays, broken.trained().arrays)

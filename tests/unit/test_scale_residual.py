@@ -19,8 +19,9 @@ from trimtab.policies.scale.staffing import COUNT, CPU, MARGIN
 from trimtab.policies.trained import Description, Trained
 
 PLAIN = {
-    "poisson": 1.0, "volatility": 0.0, "rise": 0.0, "trend": 0.0, "queue": 0.0, "constant": 0.0, "fast": 2.5,
-    "slow": 10.0, "band": 0.0, "down_delay": 30.0, "target": 2.0, "target_slope": 0.5, "gain": 1.0, "prior": 20.0,
+    "floor": 0.0, "power": 0.5, "volatility": 0.0, "rise": 0.0, "trend": 0.0, "backlog": 0.0, "constant": 0.0,
+    "fast": 2.5, "slow": 10.0, "band": 0.0, "down_delay": 30.0, "target": 2.0, "target_slope": 0.5, "prior": 20.0,
+    "gain": 1.0, "spare": 1.0, "patience": 20.0, "push": 1.0, "pace": 1.0,
 }  # fmt: skip
 """Square-root staffing: no learned correction."""
 
@@ -61,7 +62,7 @@ def test_the_first_margin_grows_as_the_target_falls() -> None:
 def test_the_margin_is_what_was_needed() -> None:
     """The load jumps by 10 Erlang in one second of twenty, from 20: a margin of 10 / sqrt(20) = 2.2 covers it."""
     memories = drive(
-        policy(target=0.01, fast=0.1, slow=0.1, prior=1.0, gain=0.0),
+        policy(target=0.01, fast=0.1, slow=0.1, prior=1.0, gain=0.0, spare=0.0, push=0.0),
         lambda tick: steady(300 if tick % 20 == 0 else 200, violations=3),
         1800,
     )
@@ -74,6 +75,40 @@ def test_violations_above_the_target_raise_the_margin_and_none_lower_it() -> Non
     right = drive(policy(), lambda _: steady(1000, violations=10), 600)
     assert none[-1][MARGIN] < right[-1][MARGIN] < many[-1][MARGIN]
     assert many[-1][COUNT] > none[-1][COUNT]
+
+
+def test_quiet_lowers_the_margin_only_by_what_it_proves() -> None:
+    # no violations at all: with spare 0 the aim stays where it is, with spare 1 it rises and the margin falls
+    held = drive(policy(prior=10_000.0, spare=0.0, push=0.0), lambda _: steady(1000), 300)
+    lowered = drive(policy(prior=10_000.0, spare=1.0, push=0.0), lambda _: steady(1000), 300)
+    assert held[-1][MARGIN] == pytest.approx(2.0, abs=0.1)
+    assert lowered[-1][MARGIN] < 1.5
+
+
+def test_the_margin_moves_at_its_pace() -> None:
+    quick = drive(policy(pace=1.0), lambda _: steady(1000, violations=100), 40)
+    slow = drive(policy(pace=1000.0), lambda _: steady(1000, violations=100), 40)
+    assert quick[0][MARGIN] == slow[0][MARGIN]
+    assert quick[-1][MARGIN] - quick[0][MARGIN] > 10 * (slow[-1][MARGIN] - slow[0][MARGIN]) > 0
+
+
+def test_the_backlog_of_a_start_up_is_ordered_at_once() -> None:
+    # 40 Erlang on 22 cores for 10 s more: 180 core-seconds will wait, a tenth of them is 18 instances more
+    plain = drive(policy(fast=0.1, slow=0.1), lambda tick: steady(400 if tick > 5 else 200, ready=22), 6)
+    ahead = drive(policy(fast=0.1, slow=0.1, backlog=0.1), lambda tick: steady(400 if tick > 5 else 200, ready=22), 6)
+    assert ahead[-1][COUNT] - plain[-1][COUNT] == pytest.approx(18, abs=1)
+    assert ahead[4][COUNT] == plain[4][COUNT]
+
+
+@pytest.mark.parametrize(("power", "more"), [(0.0, 4.0), (0.5, 8.0), (1.0, 16.0)])
+def test_what_a_margin_is_worth_grows_with_a_power_of_the_load(power: float, more: float) -> None:
+    # usually 16 Erlang, where a unit is worth 4; at 64 it is worth 4, 8 or 16
+    memories = drive(
+        policy(power=power, fast=0.1, slow=0.1, prior=1e9, gain=0.0, spare=0.0, push=0.0),
+        lambda tick: steady(640 if tick > 3000 else 160),
+        3001,
+    )
+    assert memories[-1][COUNT] == pytest.approx(64 + memories[-1][MARGIN] * more, abs=1.2)
 
 
 @pytest.mark.parametrize("target", [0.001, 0.003])
@@ -175,12 +210,12 @@ def test_a_trained_folder() -> None:
 @pytest.mark.parametrize(
     ("found", "parameters", "line"),
     [
-        (trained([1.0]), {}, r"shape \(1,\), must be \(14,\)"),
-        (trained([0.0] * 14), {}, "weight 'fast' = 0, must be above 0"),
-        (trained([1.0] * 14, ("speed", *FEATURES[1:])), {}, "feature = 'speed', must be one of"),
-        (trained([1.0] * 14), {"margin": 1}, "parameter = 'margin', must be one of: target, boost"),
-        (trained([1.0] * 14), {"target": 0}, "target = 0, must be above 0 and at most 1"),
-        (trained([1.0] * 14), {"boost": 0.5}, "boost = 0.5, must be between 1 and 64"),
+        (trained([1.0]), {}, r"shape \(1,\), must be \(19,\)"),
+        (trained([0.0] * 19), {}, "weight 'fast' = 0, must be above 0"),
+        (trained([1.0] * 19, ("speed", *FEATURES[1:])), {}, "feature = 'speed', must be one of"),
+        (trained([1.0] * 19), {"margin": 1}, "parameter = 'margin', must be one of: target, boost"),
+        (trained([1.0] * 19), {"target": 0}, "target = 0, must be above 0 and at most 1"),
+        (trained([1.0] * 19), {"boost": 0.5}, "boost = 0.5, must be between 1 and 64"),
     ],
 )
 def test_a_bad_folder_is_refused(found: Trained, parameters: dict[str, object], line: str) -> None:

@@ -44,8 +44,8 @@ def play(counts, service, deadline, start_up, instances, base_cpu, settings, wei
     figures[:] = 0.0
     for place in range(counts.shape[0]):
         count = counts[place]
-        capacity = ready * cpu / service * BIN
         running = service / cpu
+        capacity = ready / running * BIN
         # the wait of the last request of this bin; those before it wait in proportion
         first = queue / max(capacity, 1e-9) * BIN
         last = max(queue + count - capacity, 0.0) / max(capacity, 1e-9) * BIN

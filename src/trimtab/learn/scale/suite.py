@@ -33,13 +33,14 @@ class Series:
 def suite(seed: int, peak: float, start_up: float) -> list[Series]:
     """Six kinds of load that peak at ``peak`` requests a second."""
     random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(41,)))
+    half = HOURS * 1800
     rates = {
-        "cycle": _spikes(random, per_cycle=6.0, height=0.6),
+        "cycle": _spikes(random, per_cycle=6.0, height=0.6)[:half],
         "spikes": _spikes(random, per_cycle=8.0, height=1.2),
         "restless": _restless(random),
         "bursty": _bursty(random),
         "flurry": _spikes(random, per_cycle=120.0, height=0.25, lasts=(20.0, 40.0)),
-        "steady": np.full(HOURS * 3600, 0.6),
+        "steady": np.full(half, 0.6),
     }
     return [Series(name, _binned(random, rate, peak), start_up) for name, rate in rates.items()]
 

@@ -19,16 +19,16 @@ from trimtab.policies.trained import Trained
 Floats = npt.NDArray[np.float64]
 
 FEATURES = staffing.FEATURES
-_POSITIVE = ("fast", "slow", "gain", "prior")
+_POSITIVE = ("fast", "slow", "target_slope", "prior", "patience", "pace")
 """Weights that are lengths of time or counts."""
 
 
 @dataclass(frozen=True)
 class Residual:
-    """N = F + a + z x s x sqrt(F) + share x queue, never below the offered load.
+    """N = F + a + b x sqrt(F) + z x u + share x backlog, never below the offered load.
 
-    F is the load one start-up ahead, s the learned spread of the load around it (Poisson noise, how restless it
-    was lately, how fast it rises), and z the margin in units of that spread.
+    F is the load one start-up ahead, u what a unit of margin is worth at it (by a learned power of the load, more
+    when it was restless lately or rises), z the margin, and the backlog what will wait one start-up from now.
     z starts from a learned value for ``target`` and then follows the violations that are seen: above the target it
     grows, below it shrinks. With ``boost`` above 1 the CPU of an instance grows in place, at once, for what comes
     suddenly, and instances are for what stays.

@@ -14,12 +14,13 @@ from trimtab.sim.kernel import entry, kernel
 (
     STARTED, FAST, SLOW, SLOWER, VOLATILITY, AHEAD_TIME, AHEAD_LOAD, AHEAD_PEAK, WORK, VIOLATED, ARRIVED, COUNT,
     BELOW_SINCE, BELOW_MOST, TOKENS, BASE_CPU, CPU, CALM_SINCE, MARGIN, AGE, PAST, NEXT_PAST, NEEDED, PUSH,
-) = range(24)  # fmt: skip
+    SHORT_SINCE, REVIEWED,
+) = range(26)  # fmt: skip
 PASTS = 64
 """Forecasts that are kept until the time they are about has come: time, load, worth of one unit of margin."""
 CELLS, CELL, LOWEST = 96, 0.25, -2.0
 """A histogram of the margins that would have been enough: its cells, their width, where the first begins."""
-FORECASTS = 24
+FORECASTS = 26
 MARGINS = FORECASTS + 3 * PASTS
 MEMORY = MARGINS + CELLS
 
@@ -34,28 +35,31 @@ TARGET, BOOST, MINIMUM, PERIOD, FIXED_MARGIN = range(5)
 SETTINGS = 5
 
 FEATURES = (
-    "poisson", "volatility", "rise", "trend", "queue", "constant", "fast", "slow", "band", "down_delay", "target",
-    "target_slope", "gain", "prior",
+    "floor", "power", "volatility", "rise", "trend", "backlog", "constant", "fast", "slow", "band", "down_delay",
+    "target", "target_slope", "prior", "gain", "spare", "patience", "push", "pace",
 )  # fmt: skip
 (
-    W_POISSON, W_VOLATILITY, W_RISE, W_TREND, W_QUEUE, W_CONSTANT, W_FAST, W_SLOW, W_BAND, W_DOWN_DELAY, W_TARGET,
-    W_SLOPE, W_GAIN, W_PRIOR,
-) = range(14)  # fmt: skip
-"""Learned weights: parts of the spread; corrections of the load; windows; how the margin follows the violations."""
+    W_FLOOR, W_POWER, W_VOLATILITY, W_RISE, W_TREND, W_BACKLOG, W_CONSTANT, W_FAST, W_SLOW, W_BAND, W_DOWN_DELAY,
+    W_TARGET, W_SLOPE, W_PRIOR, W_GAIN, W_SPARE, W_PATIENCE, W_PUSH, W_PACE,
+) = range(19)  # fmt: skip
+"""Learned weights: what is always added; how the worth of a margin depends on the load and on what was seen; the load
+ahead; windows; the margin to begin with and how it follows the violations."""
 
 CHANGES_PER_HOUR = 200.0
 BURST_OF_CHANGES = 10.0
 """Changes that may follow each other at once; those of any hour stay below ``CHANGES_PER_HOUR``."""
 _SLOWER, _WORK_MEMORY, _VOLATILITY_MEMORY = 60.0, 60.0, 900.0
-_PATIENCE = 10.0
-"""Violations that must be seen, or missed, before they move the aim much."""
-_LEAST_AIM, _MOST_AIM = 0.02, 200.0
-_FASTEST, _MOST_PUSH = 1.0, 12.0
-"""Units of margin an hour that violations push it by at most, and in all."""
+_LEAST_AIM, _MOST_AIM = 0.1, 10.0
+_MOST_PUSH = 12.0
+"""Units of margin that violations push it by at most."""
+_REVIEW = 10.0
+"""Seconds between two looks at the margin."""
 _BUDGET_MEMORY = 86_400.0
 """Seconds over which violations count: a day."""
 _DRAIN = 0.5
 """Seconds in which a boost works off what waits."""
+_BOOST_CORES, _BOOST_SHARE = 1.0, 0.45
+"""Cores above the load that a boost is for, and square roots of the load by unit of margin."""
 _CPU_STEPS = 20.0
 """Sizes between the first and twice that."""
 _CALM = 5.0
@@ -86,6 +90,8 @@ def begin(memory, tick):
     memory[BASE_CPU] = tick[CPU_LIMIT]
     memory[CPU] = tick[CPU_LIMIT]
     memory[CALM_SINCE] = tick[NOW]
+    memory[SHORT_SINCE] = tick[NOW]
+    memory[REVIEWED] = -math.inf
 
 
 @kernel
@@ -146,28 +152,44 @@ def compare(memory, now, horizon, load, arrivals):
 
 
 @kernel
-def margin(memory, tick, settings, weights):
-    """The margin, in units of the spread, that would have kept violations at the target.
-
-    The share of requests that came when more than z was needed falls with z: as learned at first (exponentially),
-    then as seen. Where more violations are seen than asked for, or fewer, another share is aimed for.
-    """
+def count(memory, tick):
+    """Add up what came and what was late; a day later it is forgotten."""
     fade = math.exp(-tick[WINDOW] / _BUDGET_MEMORY)
     memory[VIOLATED] = memory[VIOLATED] * fade + tick[VIOLATIONS]
     memory[ARRIVED] = memory[ARRIVED] * fade + tick[ARRIVALS]
     memory[AGE] = memory[AGE] * fade + tick[WINDOW]
-    memory[NEEDED] *= fade
-    for cell in range(CELLS):
-        memory[MARGINS + cell] *= fade
+
+
+@kernel
+def margin(memory, now, settings, weights):
+    """The margin that would have kept violations at the target.
+
+    The share of requests that came when more than z was needed falls with z: as learned at first (exponentially),
+    then as seen. Where more violations are seen than asked for, or fewer, another share is aimed for.
+    """
     if not math.isnan(settings[FIXED_MARGIN]):
         return settings[FIXED_MARGIN]
+    elapsed = now - memory[REVIEWED]
+    if elapsed < _REVIEW - 1e-9:
+        return memory[MARGIN]
+    memory[REVIEWED] = now
     target = settings[TARGET]
-    seen = (memory[VIOLATED] + _PATIENCE) / (target * memory[ARRIVED] + _PATIENCE)
-    aimed = target * min(max(seen ** -weights[W_GAIN], _LEAST_AIM), _MOST_AIM)
-    # whatever else makes requests late, the margin goes on moving until the target is kept
-    move = min(max(math.log(seen), -_FASTEST), _FASTEST) * tick[WINDOW] / 3600.0
-    memory[PUSH] = min(max(memory[PUSH] + move, LOWEST), _MOST_PUSH)
-    return max(covered(memory, weights, aimed) + memory[PUSH], LOWEST)
+    believed = weights[W_PATIENCE] * memory[ARRIVED] / max(memory[AGE], 1e-9) + 1.0
+    seen = (memory[VIOLATED] / target + believed) / (memory[ARRIVED] + believed)
+    # quiet proves less than violations do: what makes requests late comes in bursts
+    power = weights[W_GAIN] if seen > 1.0 else weights[W_SPARE]
+    aimed = target * min(max(seen**-power, _LEAST_AIM), _MOST_AIM)
+    if math.isfinite(elapsed):
+        fade = math.exp(-elapsed / _BUDGET_MEMORY)
+        memory[NEEDED] *= fade
+        for cell in range(CELLS):
+            memory[MARGINS + cell] *= fade
+        # whatever else makes requests late, the margin goes on moving until the target is kept
+        move = weights[W_PUSH] * min(max(math.log(seen), -1.0), 1.0) * elapsed / 3600.0
+        memory[PUSH] = min(max(memory[PUSH] + move, LOWEST), _MOST_PUSH)
+    found = max(covered(memory, weights, aimed) + memory[PUSH], LOWEST)
+    # an even margin costs less than one that goes up and down
+    return found if not math.isfinite(elapsed) else smooth(memory[MARGIN], found, elapsed, weights[W_PACE])
 
 
 @kernel
@@ -215,14 +237,14 @@ def settle(memory, now, elapsed, proposal, delay):
 
 
 @kernel
-def boost(memory, tick, settings, weights, z):
+def boost(memory, tick, settings):
     """Cores of one instance: what the load of this moment needs from the instances that are ready."""
     base, most = memory[BASE_CPU], memory[BASE_CPU] * settings[BOOST]
     if settings[BOOST] <= 1.0:
         memory[CPU] = base
         return
     fast = memory[FAST] * memory[WORK]
-    need = fast + max(z, 0.0) * weights[W_POISSON] * math.sqrt(fast) + weights[W_CONSTANT]
+    need = fast + _BOOST_CORES + _BOOST_SHARE * max(memory[MARGIN], 0.0) * math.sqrt(fast)
     need += tick[QUEUED] * memory[WORK] / _DRAIN
     ready = max(tick[READY], 1.0) * tick[CONCURRENCY]
     wanted = min(max(math.ceil(need / ready / base * _CPU_STEPS - 1e-9) / _CPU_STEPS * base, base), most)
@@ -234,6 +256,25 @@ def boost(memory, tick, settings, weights, z):
         memory[CALM_SINCE] = tick[NOW]
 
 
+@kernel
+def backlog(memory, tick, load, horizon):
+    """Work in core-seconds that will wait when what is ordered now is ready: what waits, and what comes too early."""
+    short = load - tick[READY] * tick[CONCURRENCY] * memory[CPU]
+    if short <= 0.0:
+        memory[SHORT_SINCE] = tick[NOW]
+    until = max(horizon - (tick[NOW] - memory[SHORT_SINCE]), 0.0)
+    return tick[QUEUED] * memory[WORK] + max(short, 0.0) * until
+
+
+@kernel
+def unit(memory, weights, ahead, slope, horizon):
+    """Cores that one unit of margin is worth at the load ``ahead``."""
+    usual = max(memory[ARRIVED] / max(memory[AGE], 1e-9) * memory[WORK], 0.1)
+    rise = max(0.0, slope) * horizon / math.sqrt(ahead)
+    restless = 1.0 + weights[W_VOLATILITY] * memory[VOLATILITY] + weights[W_RISE] * rise * rise
+    return math.sqrt(usual * restless) * (ahead / usual) ** weights[W_POWER]
+
+
 @entry
 def plan(memory, tick, settings, weights):
     """One decision: leaves instances in ``memory[COUNT]`` and cores of one in ``memory[CPU]``."""
@@ -243,24 +284,20 @@ def plan(memory, tick, settings, weights):
     load = load_now(memory, tick, weights)
     horizon = tick[START_UP] + settings[PERIOD]
     look_back(memory, now, load, horizon)
+    count(memory, tick)
     slope = (memory[SLOW] - memory[SLOWER]) * memory[WORK] / (_SLOWER - weights[W_SLOW])
-    ahead = max(load + weights[W_TREND] * slope * horizon, 0.0)
-    root = math.sqrt(max(ahead, 1e-9))
-    rise = max(0.0, slope) * horizon / root
-    variance = (
-        weights[W_POISSON] ** 2 + weights[W_VOLATILITY] ** 2 * memory[VOLATILITY]
-        + weights[W_RISE] ** 2 * rise * rise
-    )  # fmt: skip
-    spread = math.sqrt(variance)
+    ahead = max(load + weights[W_TREND] * slope * horizon, 0.1)
+    worth = unit(memory, weights, ahead, slope, horizon)
+    always = ahead + weights[W_CONSTANT] + weights[W_FLOOR] * math.sqrt(ahead)
     compare(memory, now, horizon, memory[FAST] * memory[WORK], tick[ARRIVALS])
-    remember(memory, now, ahead + weights[W_CONSTANT], spread * root)
-    z = margin(memory, tick, settings, weights)
+    remember(memory, now, always, worth)
+    z = margin(memory, now, settings, weights)
     memory[MARGIN] = z
-    slots = ahead + weights[W_CONSTANT] + z * spread * root + weights[W_QUEUE] * tick[QUEUED]
+    slots = always + z * worth + weights[W_BACKLOG] * backlog(memory, tick, load, horizon)
     # a boost covers what comes suddenly, so instances need only cover what stays
     slots /= max(settings[BOOST], 1.0)
     slots = max(slots, load) / memory[BASE_CPU]
     proposal = max(math.ceil(slots / tick[CONCURRENCY] - 1e-9), settings[MINIMUM])
     settle(memory, now, elapsed, proposal, weights[W_DOWN_DELAY])
-    boost(memory, tick, settings, weights, z)
+    boost(memory, tick, settings)
     return 0
