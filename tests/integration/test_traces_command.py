@@ -113,7 +113,10 @@ def test_a_reader_that_leaves_early_is_no_error() -> None:
 
 def test_interrupt_ends_with_130_and_no_traceback(tmp_path: Path) -> None:
     code = (
-        "import os, signal, threading, time\nfrom trimtab.cli import main\n"
+        "import os, signal, threading, time\n"
+        # where the tests run in the background, an interrupt is ignored by those that they start
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from trimtab.cli import main\n"
         "import trimtab.scenario.load as load\n"
         "def slow(*_):\n"
         "    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
