@@ -73,6 +73,7 @@ def _short_calibration() -> Any:
         patch.setattr("trimtab.learn.aset_proof.SECONDS", 200.0)
         patch.setattr("trimtab.learn.aset_proof.EPISODES", 2)
         patch.setattr("trimtab.learn.aset_calibration._LOADS", (2.0,))
+        patch.setattr("trimtab.learn.aset_calibration._FALLBACK_WORKLOADS", 2)
         patch.setattr("trimtab.learn.aset_calibration.WORKLOADS", 2)
         yield
 
@@ -123,7 +124,7 @@ def test_calibration_finds_the_best_static_policy_and_what_it_reaches(small: Sce
     assert expected.success(float(np.mean(expected.demand))) > 0.95
     assert expected.tolerance >= 0.0
     assert (found.scale > 0.0).all()
-    assert Ground(small).fallback in found.ranking[:3]
+    assert Ground(small).fallback in found.ranking[:2]
 
 
 def rate(scenario: Scenario, selector: Any, seeds: range) -> float:

@@ -24,9 +24,10 @@ SECONDS = 480.0
 _SKIPPED = 12
 """Windows until streams have filled the system."""
 _POINTS = 6
-_LOADS = (1 / 3, 2 / 3, 4 / 3, 5 / 3)
+_LOADS = (1 / 3, 2 / 3, 1.0, 4 / 3, 5 / 3)
 """Times the scenario's own load, at which the best static policies are held against each other."""
-_RIVALS = 3
+_RIVALS, _FALLBACK_WORKLOADS = 2, 12
+_FALLBACK_SEED = TRAINING_SEEDS + 60_000
 _JUDGED = np.full(12, 1 / 12)
 """Weights of a mean over as many windows as the guard judges a selector by."""
 
@@ -69,13 +70,13 @@ class Ground:
     def fallback(self) -> str:
         """The static policy that does best over a range of loads: the guard needs it most where training was not."""
         rivals = self.calibration.ranking[:_RIVALS]
-        seeds = [TRAINING_SEEDS + each for each in range(WORKLOADS)]
-        means = {name: [self.calibration.success[name]] for name in rivals}
-        for times in _LOADS:
-            scenario = loaded(shortened(self.scenario, SECONDS), times)
-            for name in rivals:
-                means[name].append(_success([_run(scenario, seed, self.policies, name, SECONDS) for seed in seeds]))
-        return max(rivals, key=lambda name: float(np.mean(means[name])))
+        seeds = [_FALLBACK_SEED + each for each in range(_FALLBACK_WORKLOADS)]
+        grounds = [loaded(shortened(self.scenario, SECONDS), times) for times in _LOADS]
+        means = {
+            name: _success([_run(each, seed, self.policies, name, SECONDS) for each in grounds for seed in seeds])
+            for name in rivals
+        }
+        return max(rivals, key=lambda name: means[name])
 
     def episode(self, training: int, number: int, seconds: float, threshold: float, beyond: float = 0.0) -> Episode:
         """An episode on a workload of its own: none that calibrated, none of another training seed."""

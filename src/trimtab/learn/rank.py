@@ -1,6 +1,6 @@
 """How ``place/rank`` is learned: direct search of its weights, all candidates of a generation on the same runs.
 
-A generation draws fresh runs around the scenario: its load between 0.4 and 1.3 times, fewer and
+A generation draws fresh runs around the scenario: its load between 0.6 and 1.3 times, fewer and
 more hosts, invokers as they are, with one core a request, with one container creation at a time, and a
 cluster with many rarely called functions. A candidate's loss is its mean completion time over the rule's.
 """
@@ -81,7 +81,7 @@ class Run:
 def vary(scenario: Scenario, kind: str, random: np.random.Generator) -> Scenario:
     """The scenario with other invokers, hosts and load."""
     times = float(random.choice([0.5, 1.0, 1.0, 1.0, 1.5]))
-    load = float(random.uniform(0.4, 1.3))
+    load = float(random.uniform(0.6, 1.3))
     hosts = tuple(group.model_copy(update={"count": max(1, round(group.count * times))}) for group in scenario.hosts)
     grown = sum(group.count for group in hosts) / sum(group.count for group in scenario.hosts)
     if kind == MANY:
