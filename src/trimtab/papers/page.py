@@ -37,7 +37,7 @@ def page(result: Reproduction, command: str) -> str:
 def claims_table(result: Reproduction) -> str:
     """Every claim: verdict, paper, ours, why."""
     rows = [_claim(finding) for finding in result.findings]
-    words = "A claim is decided by the rule below it, which was fixed before anything was measured."
+    words = "A claim is decided by the rule below it."
     heads = ["claim", "verdict", "paper", "ours [95 % interval]", "why"]
     return f'<div class="claims">{table("claims", words, heads, rows)}</div>'
 
@@ -95,7 +95,7 @@ def _about(result: Reproduction, command: str) -> str:
 
 
 _READING = definitions([
-    ("Rule", "Every claim has a rule that is written beside it in the code and was fixed before it was measured."),
+    ("Rule", "Every claim has a rule that is written beside it in the code."),
     ("Reproduced", "The measurement meets the rule. For a percentage of the paper: our 95 % interval contains it, or "
      "our effect has the same sign beyond chance and is at least as large."),
     ("Not reproduced", "It does not. A smaller effect in the same direction is not reproduced; the reason says so."),
