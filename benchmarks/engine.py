@@ -14,6 +14,8 @@ import numpy as np
 from benchmarks.peers.measure import measure
 from benchmarks.peers.work import WORKS, Inputs, draw
 from trimtab.policies import registry
+from trimtab.policies.place.faasrank import Scorer
+from trimtab.policies.place.metrics import FEATURES
 from trimtab.scenario.load import load_scenario
 from trimtab.scenario.model import Scenario
 from trimtab.sim.simulation import Simulation
@@ -138,7 +140,10 @@ def ten_million() -> None:
 
 
 def decisions() -> dict[str, float]:
-    """Microseconds of one placement decision inside the engine, for 10 and 1,000 hosts."""
+    """Microseconds of one placement decision, for 10 and 1,000 hosts.
+
+    Inside the engine, but ``faasrank_10`` and ``faasrank_1000``: its network by numpy, as a control loop asks it.
+    """
     from trimtab.sim.probe import decision_seconds
 
     found: dict[str, Any] = {}
@@ -151,8 +156,21 @@ def decisions() -> dict[str, float]:
             np.full(1, 0.3),
             1.0,
         )
-        for name in ("least-connections", "hashing", "static-rank", "drain-ahead"):
+        for name in ("least-connections", "hashing", "static-rank", "drain-ahead", "rank", "faasrank"):
             simulation = Simulation(scenario, workload, 1, place=registry.load("place", name))
             simulation.advance()
-            found[f"{name}_{hosts}"] = round(decision_seconds(simulation) * 1e6, 3)
+            label = "faasrank-engine" if name == "faasrank" else name
+            found[f"{label}_{hosts}"] = round(decision_seconds(simulation) * 1e6, 3)
+        found[f"faasrank_{hosts}"] = round(_by_numpy(hosts) * 1e6, 3)
     return found
+
+
+def _by_numpy(hosts: int, times: int = 300) -> float:
+    """Seconds of one decision of FaaSRank's network in a control loop, from metrics as measured."""
+    scorer = Scorer(registry.load("place", "faasrank").weights)
+    metrics = np.random.default_rng(1).random((hosts, len(FEATURES)))
+    int(np.argmax(scorer(metrics)))
+    began = time.perf_counter()
+    for _ in range(times):
+        int(np.argmax(scorer(metrics)))
+    return (time.perf_counter() - began) / times
