@@ -24,16 +24,6 @@ class Watcher(Protocol):
         """One step of it is done."""
 
 
-class Unwatched:
-    """Nobody watches."""
-
-    def stage(self, name: str, total: int) -> None:
-        """Nothing to do."""
-
-    def step(self) -> None:
-        """Nothing to do."""
-
-
 @dataclass(frozen=True)
 class Runner:
     """Runs policies on seeds, ``jobs`` at a time."""

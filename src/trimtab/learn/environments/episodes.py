@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -57,8 +58,11 @@ class Episodes:
         """Begin with the first seed again."""
         self._played = 0
 
-    def next(self, random: np.random.Generator) -> int:
-        """The seed of the next episode."""
+    def next(self, random: np.random.Generator, options: dict[str, Any] | None = None) -> int:
+        """The seed of the next episode: the one that ``reset`` was asked for, else the next in turn or a drawn one."""
+        asked = (options or {}).get("seed")
+        if asked is not None:
+            return int(asked)
         if self.seeds is None:
             return TRAINING_SEEDS + int(random.integers(_DRAWN))
         seed = self.seeds[(self._first + self._stride * self._played) % len(self.seeds)]

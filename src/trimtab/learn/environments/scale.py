@@ -113,8 +113,7 @@ class ScaleEnvironment(gymnasium.Env[Array, Actions]):
         super().reset(seed=seed)
         if seed is not None:
             self._episodes.restart()
-        chosen = (options or {}).get("seed")
-        self._seed = self._episodes.next(self.np_random) if chosen is None else int(chosen)
+        self._seed = self._episodes.next(self.np_random, options)
         workload, control = self._episodes.workload(self._seed), self.scenario.control
         self.simulation = Simulation(
             self.scenario, workload, self._seed, place=self._team["place"], route=self._team["route"]

@@ -95,8 +95,7 @@ class SelectEnvironment(gymnasium.Env[Observation, np.int64]):
         super().reset(seed=seed)
         if seed is not None:
             self._episodes.restart()
-        chosen = (options or {}).get("seed")
-        self._seed = self._episodes.next(self.np_random) if chosen is None else int(chosen)
+        self._seed = self._episodes.next(self.np_random, options)
         team, workload = self._team.copy(), self._episodes.workload(self._seed)
         team.policies[self.decision] = self._choices[0]
         self.simulation = Simulation(self.scenario, workload, self._seed, place=team["place"], route=team["route"])

@@ -67,14 +67,13 @@ class SteppedEnvironment(gymnasium.Env[Observation, np.int64]):
         super().reset(seed=seed)
         if seed is not None:
             self._episodes.restart()
-        chosen = (options or {}).get("seed")
         for _ in range(TRIES):
-            self._begin(self._episodes.next(self.np_random) if chosen is None else int(chosen))
+            self._begin(self._episodes.next(self.np_random, options))
             if self.simulation.asks:
                 self._open = True
                 return self._look(), self._info()
-            if chosen is not None:
-                break
+            if (options or {}).get("seed") is not None:
+                break  # the same workload again would ask no more than before
         raise TrimtabError(f"scenario {self.scenario.name!r}, seed = {self._seed}: no {self.decision.name} decision")
 
     def _begin(self, seed: int) -> None:
