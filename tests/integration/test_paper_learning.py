@@ -11,6 +11,7 @@ import pytest
 
 from trimtab.learn import recipe as recipes
 from trimtab.learn.recipe import Progress, State
+from trimtab.papers.effort import Effort
 from trimtab.papers.learned import kept, learn, shipped
 from trimtab.papers.runs import Runner
 from trimtab.policies.trained import Description, Trained, load, save
@@ -131,3 +132,24 @@ def test_parameters_reach_a_policy_of_a_paper() -> None:
     assert guarded is not None and guarded.team["select"].selector.expectation is not None
     assert alone is not None and alone.team["select"].selector.expectation is None
     assert guarded.label == alone.label == "aset"
+
+
+def test_metanets_selectors_are_trained_on_lambda_and_take_part(tmp_path: Path) -> None:
+    from trimtab.papers.metanet import experiments
+    from trimtab.papers.metanet.results import BASE, GRAPH, SHIFT, sample
+
+    candidates = ["first-fit", "best-fit", "cheap-fit"]
+    overrides = ("workload.duration=100", f"parameters.select={{candidates: [{', '.join(candidates)}]}}")
+    effort, seen = Effort((1,), train=True, wide=False, overrides=overrides, budget=2), Seen()
+    runner = Runner(1, seen, tmp_path)
+    agents = experiments.agents_of(effort, runner, BASE)
+    assert [name for name, _ in seen.stages] == [f"training {name} on metanet-azure100" for name in agents]
+    assert all("trained now" in learned.source for learned in agents.values())
+    scenario = experiments.scenario_for(SHIFT, overrides)
+    team = [agents[name].entrant(scenario) for name in ("metanet", GRAPH, "select/dqn", "select/mab")]
+    runs = {outcome.policy: sample(outcome) for outcome in runner.each(scenario, [each for each in team if each], (1,))}
+    assert set(runs) == set(agents)
+    for name in ("metanet", GRAPH):
+        first, costs = runs[name].estimates[0]
+        assert list(costs) == candidates
+        assert runs[name].bands[0] == (first, min(costs, key=costs.__getitem__))

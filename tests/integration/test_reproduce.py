@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from tests.commands import files, trimtab
 
 from trimtab.control.experiment import Entrant, entrants
+from trimtab.errors import TrimtabError
 from trimtab.papers.effort import Effort
 from trimtab.papers.learned import Learned
 from trimtab.policies.trained import Description, Trained
@@ -23,6 +25,7 @@ TINY = {
     "faasrank": ("workload.calls=40", "workload.duration=8"),
     "aset": ("workload.warm_up=10", "workload.duration=50", "workload.steps=[]"),
     "autoscale": ("workload.duration=300", "workload.cycle=300", "workload.spikes=0", "workload.peak_load=4"),
+    "metanet": ("workload.duration=100", "parameters.select={candidates: [first-fit, best-fit, cheap-fit]}"),
 }
 STAND_INS = {"place": "drain-ahead", "select": "scarcity", "scale": "square-root"}
 
@@ -74,7 +77,9 @@ def claims_of(result: Any) -> dict[str, Any]:
 
 def test_an_unknown_paper_is_one_line(tmp_path: Path) -> None:
     complaint = trimtab("reproduce", "fasrank", folder=tmp_path).complaint
-    assert complaint == "paper = 'fasrank', must be one of: aset, autoscale, faasrank; did you mean 'faasrank'?"
+    assert (
+        complaint == "paper = 'fasrank', must be one of: aset, autoscale, faasrank, metanet; did you mean 'faasrank'?"
+    )
     assert "--jobs = '0'" in trimtab("reproduce", "aset", "--jobs", "0", folder=tmp_path).complaint
     assert files(tmp_path) == []
 
@@ -138,3 +143,53 @@ def test_aset_with_a_stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert sum(cell["ours"] for cell in shares.values()) == pytest.approx(100.0, abs=1e-3)
     page = (tmp_path / "reproduction.html").read_text(encoding="utf-8")
     assert all(f'id="figure-figure-{each}"' in page for each in ("4", "5a", "5c", "6a", "6b", "6c", "6d"))
+
+
+def make_tiny_metanet(monkeypatch: pytest.MonkeyPatch, team_of: Callable[..., list[Entrant]]) -> None:
+    """Like ``make_tiny``; policies are loaded by name, so what stands in for them is given."""
+    make_tiny("metanet", monkeypatch)
+    monkeypatch.setattr(importlib.import_module("trimtab.papers.metanet.experiments"), "team_of", team_of)
+
+
+def test_metanet_with_stand_ins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """First-fit stands in for the seven schedulers, selection in turn for what selects."""
+    from trimtab.papers.metanet.reported import SCHEDULERS, TABLE_1
+
+    def team_of(scenario: Scenario, names: list[str]) -> list[Entrant]:
+        learned = dict.fromkeys(SCHEDULERS, "first-fit")
+        selectors = ("metanet", "metanet-plus", "select/mab", "select/dqn")
+        learned |= dict.fromkeys(selectors, "select/round-robin")
+        return [replace(entrants(scenario, [learned.get(name, name)])[0], label=name) for name in names]
+
+    make_tiny_metanet(monkeypatch, team_of)
+    result = trimtab("reproduce", "metanet", "--quick", "--out", ".", "--json", "-", folder=tmp_path)
+    claims = claims_of(result.json)
+    assert all(claim["verdict"] != "not testable here" for claim in claims.values())
+    assert "least: arima-aco against round-robin" in claims["seven-beat-random"]["why"]  # ten tasks: all on cheap hosts
+    assert claims["switches-shift"]["verdict"] == "reproduced"  # a third of the intervals each
+    assert claims["switches-shift"]["measured"] < 50.0
+    assert claims["below-mab"]["measured"] == 0.0  # both are the same stand-in
+    tables = result.json["tables"]
+    assert list(tables["table-1"]["rows"]) == list(TABLE_1)
+    assert tables["table-1"]["rows"]["metanet"]["energy (kWh)"]["paper"] == 2.029
+    costs = [tables["table-1"]["rows"][name]["cost (USD)"]["ours"] for name in ("gobi", "gosh")]
+    assert costs[0] == costs[1]
+    assert tables["regret"]["rows"]["clairvoyant"]["above clairvoyant (%), shift"]["ours"] == 0.0
+    assert "surrogates" not in tables
+    page = (tmp_path / "reproduction.html").read_text(encoding="utf-8")
+    assert all(f'id="figure-{each}"' in page for each in ("costs-azure100", "choices", "sweep"))
+
+
+def test_metanet_without_trained_policies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from trimtab.papers.metanet.results import RULES
+
+    def team_of(scenario: Scenario, names: list[str]) -> list[Entrant]:
+        if any(name not in RULES for name in names):
+            raise TrimtabError("not trained")
+        return entrants(scenario, names)
+
+    make_tiny_metanet(monkeypatch, team_of)
+    content = trimtab("reproduce", "metanet", "--quick", "--json", "-", folder=tmp_path).json
+    assert {claim["why"] for claim in claims_of(content).values()} == {"not trained"}
+    assert "metanet-shift: gobi took no part: not trained" in content["learned"]
+    assert content["tables"]["policies-shift"]["rows"]["cheap-fit"]["core-hour (cents)"]["ours"] > 0.0

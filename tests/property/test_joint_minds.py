@@ -10,6 +10,7 @@ from trimtab.policies import registry
 from trimtab.policies.place.decorator import PlacePolicy
 from trimtab.scenario.load import load_scenario
 from trimtab.sim.placing import is_feasible
+from trimtab.sim.simulation import Simulation
 from trimtab.workload.build import build_workload
 
 
@@ -30,6 +31,27 @@ def test_kept_scores_of_hosts_survive_routing(router: str) -> None:
     workload = build_workload(scenario, 3)
     kept, scanned = (_results(scenario, workload, router, each) for each in ("least-connections", scan))
     assert kept == scanned
+
+
+@place("least-connections-too")
+def twin(request, host):
+    return -host.inflight
+
+
+def test_kept_scores_of_hosts_survive_that_another_policy_decided() -> None:
+    # two names for one rule: whoever decides, and however often they take turns, it is the same run
+    scenario = load_scenario("faasrank-canada", ["workload.duration=60 s", "workload.warm_up=0"])
+    workload = build_workload(scenario, 3)
+    alone, in_turn = (Simulation(scenario, workload, 3) for _ in range(2))
+    policies = registry.load("place", "least-connections"), twin
+    alone.switch("place", policies[0])
+    for second in range(1, 62):
+        in_turn.switch("place", policies[second % 2])
+        in_turn.advance(float(second))
+        alone.advance(float(second))
+    results = alone.core.results
+    assert len(results) > 100
+    assert results["host"].tobytes() == in_turn.core.results["host"].tobytes()
 
 
 def _results(scenario, workload, router: str, policy: str | PlacePolicy) -> bytes:

@@ -47,7 +47,8 @@ def is_cache(name: object) -> bool:
         str(path) == os.devnull
         or not CACHES.isdisjoint(path.parts)
         or any(suffix in path.name for suffix in NUMBA_SUFFIXES)
-        or bool(folder and path.absolute().is_relative_to(Path(folder).absolute()))
+        # kernels of the engine, of policies and of learners are kept in folders side by side
+        or bool(folder and path.absolute().is_relative_to(Path(folder).absolute().parent))
     )
 
 

@@ -10,17 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trimtab.errors import TrimtabError
+from trimtab.policies.assign.arima_aco import ArimaAco
 from trimtab.policies.assign.best_fit import BestFit
 from trimtab.policies.assign.cheap_fit import CheapFit
 from trimtab.policies.assign.contract import DOWN, HIBERNATED, ON, WAKING, HostTable, TaskTable
+from trimtab.policies.assign.drain import chance_late
 from trimtab.policies.assign.first_fit import FirstFit
 from trimtab.policies.assign.least_loaded import LeastLoaded
 from trimtab.policies.assign.random import Random
 from trimtab.policies.assign.round_robin import RoundRobin
 
-CLASSES = (Random, RoundRobin, FirstFit, BestFit, LeastLoaded, CheapFit)
+CLASSES = (Random, RoundRobin, FirstFit, BestFit, LeastLoaded, CheapFit, ArimaAco)
 KEEPING = (Random, RoundRobin, FirstFit, LeastLoaded, CheapFit)
-"""Those that never migrate; best-fit does, on purpose."""
+"""Those that never migrate; best-fit and arima-aco do, on purpose."""
 by_name = pytest.mark.parametrize("build", CLASSES, ids=lambda build: build.name)
 GIGABYTE = 1e9
 
@@ -39,6 +41,8 @@ def tasks_of(count, *, remaining=100.0, cores=1.0, memory=GIGABYTE, deadline=np.
         cores=column(cores, count),
         memory=column(memory, count),
         deadline=column(deadline, count),
+        disk=np.zeros(count),
+        movable=np.ones(count, np.bool_),
     )
 
 
@@ -55,6 +59,7 @@ def hosts_of(count, *, state=ON, cores=2.0, memory=4 * GIGABYTE, price=1.0, spee
         wake=30.0,
         delay=column(delay, count),
         bandwidth=column(1e8, count),
+        disk=column(5e8, count),
     )
 
 
@@ -108,61 +113,66 @@ def test_least_loaded_overcommits_when_nobody_is_left_to_wake():
     assert plan(LeastLoaded(), tasks_of(5), hosts_of(2), current) == [*current[:4], 0]
 
 
+def plain(build):
+    """The rule with no margin for work that takes longer than expected."""
+    return CheapFit(margin=1.0, late_price=0.0) if build is CheapFit else BestFit(margin=1.0)
+
+
 def test_cheap_fit_prolongs_a_busy_host_rather_than_wake_another():
     # Host 0 (2 cores) has two tasks of 100 s. A third: work 300 / 2 = 150 s instead of 100 s, 50 s x 1 USD/h.
     # Host 1 sleeps: 30 s to wake + 100 s = 130 s x 0.5 USD/h = 65. 50 < 65.
     hosts = hosts_of(2, state=[ON, HIBERNATED], price=[1.0, 0.5])
-    assert plan(CheapFit(), tasks_of(3), hosts, [0, 0, -1]) == [0, 0, 0]
+    assert plan(plain(CheapFit), tasks_of(3), hosts, [0, 0, -1]) == [0, 0, 0]
     # At 0.3 USD/h waking costs 130 x 0.3 = 39 < 50.
     hosts = replace(hosts, price=np.array([1.0, 0.3]))
-    assert plan(CheapFit(), tasks_of(3), hosts, [0, 0, -1]) == [0, 0, 1]
+    assert plan(plain(CheapFit), tasks_of(3), hosts, [0, 0, -1]) == [0, 0, 1]
 
 
 def test_cheap_fit_wakes_when_sharing_would_be_late():
     # Third task on host 0: share 2/3, 100 / (2/3) = 150 s > 140 s. Waking: 30 + 100 = 130 s.
     hosts = hosts_of(2, state=[ON, HIBERNATED])
-    assert plan(CheapFit(), tasks_of(3, deadline=140.0), hosts, [0, 0, -1]) == [0, 0, 1]
+    assert plan(plain(CheapFit), tasks_of(3, deadline=140.0), hosts, [0, 0, -1]) == [0, 0, 1]
     # 150 s are allowed: stay.
-    assert plan(CheapFit(), tasks_of(3, deadline=150.0), hosts, [0, 0, -1]) == [0, 0, 0]
+    assert plan(plain(CheapFit), tasks_of(3, deadline=150.0), hosts, [0, 0, -1]) == [0, 0, 0]
 
 
 def test_cheap_fit_does_not_make_others_late():
     # The newcomer has time, but those on host 0 need a share of 100 / 120 = 0.83 and would get 0.67.
     hosts = hosts_of(2, state=[ON, HIBERNATED])
     tasks = tasks_of(3, deadline=[120.0, 120.0, 1000.0])
-    assert plan(CheapFit(), tasks, hosts, [0, 0, -1]) == [0, 0, 1]
+    assert plan(plain(CheapFit), tasks, hosts, [0, 0, -1]) == [0, 0, 1]
 
 
 def test_cheap_fit_takes_a_place_that_costs_nothing():
     # Host 1 runs 100 s anyway on one of its two cores: the newcomer of 50 s prolongs nothing.
     tasks = tasks_of(2, remaining=[100.0, 50.0])
-    assert plan(CheapFit(), tasks, hosts_of(2, price=[0.01, 1.0]), [1, -1]) == [1, 1]
+    assert plan(plain(CheapFit), tasks, hosts_of(2, price=[0.01, 1.0]), [1, -1]) == [1, 1]
 
 
 def test_cheap_fit_goes_where_it_ends_first_if_it_is_late_everywhere():
     # Alone: 100 s at speed 1, 50 s at speed 2; the deadline is 10 s.
     hosts = hosts_of(2, speed=[1.0, 2.0], price=[0.1, 9.0])
-    assert plan(CheapFit(), tasks_of(1, deadline=10.0), hosts) == [1]
+    assert plan(plain(CheapFit), tasks_of(1, deadline=10.0), hosts) == [1]
 
 
 def test_network_delay_counts_both_ways():
     # 100 s + 2 x 6 s > 110 s on the cheap host.
     hosts = hosts_of(2, delay=[6.0, 0.0], price=[0.1, 1.0])
-    assert plan(CheapFit(), tasks_of(1, deadline=110.0), hosts) == [1]
-    assert plan(CheapFit(), tasks_of(1, deadline=112.0), hosts) == [0]
+    assert plan(plain(CheapFit), tasks_of(1, deadline=110.0), hosts) == [1]
+    assert plan(plain(CheapFit), tasks_of(1, deadline=112.0), hosts) == [0]
 
 
 def test_best_fit_packs_onto_the_fullest_in_time():
     # Host 1 is fuller (2 of 4 against 1 of 4).
     hosts = hosts_of(2, cores=4)
-    assert plan(BestFit(nearly_empty=0), tasks_of(4), hosts, [0, 1, 1, -1]) == [0, 1, 1, 1]
+    assert plan(BestFit(nearly_empty=0, margin=1.0), tasks_of(4), hosts, [0, 1, 1, -1]) == [0, 1, 1, 1]
     # Full hosts take more only while deadlines allow: 5 on 4 cores = 125 s > 120 s, so the other one.
     tasks = tasks_of(6, deadline=120.0)
-    assert plan(BestFit(nearly_empty=0), tasks, hosts, [0, 1, 1, 1, 1, -1]) == [0, 1, 1, 1, 1, 0]
+    assert plan(BestFit(nearly_empty=0, margin=1.0), tasks, hosts, [0, 1, 1, 1, 1, -1]) == [0, 1, 1, 1, 1, 0]
 
 
 def test_best_fit_without_deadlines_does_not_slow_anybody_down():
-    assert plan(BestFit(), tasks_of(4), hosts_of(2)) == [0, 0, 1, 1]
+    assert plan(plain(BestFit), tasks_of(4), hosts_of(2)) == [0, 0, 1, 1]
 
 
 def test_best_fit_wakes_the_cheapest_host_in_time():
@@ -170,34 +180,34 @@ def test_best_fit_wakes_the_cheapest_host_in_time():
     # Full host 0 would take 150 s. Host 2 costs 0.2 / (2 x 0.5) a core, less than 0.9 / 2, but is slow:
     # 30 + 200 s; host 1 takes 30 + 100 s.
     tasks = tasks_of(3, deadline=135.0)
-    assert plan(BestFit(), tasks, hosts, [0, 0, -1]) == [0, 0, 1]
+    assert plan(plain(BestFit), tasks, hosts, [0, 0, -1]) == [0, 0, 1]
 
 
 def test_best_fit_empties_a_nearly_empty_host():
     # Host 0 is loaded 1/4, host 1 2/4: the task moves, 1 GB at 100 MB/s in 10 s.
     hosts = hosts_of(2, cores=4)
-    assert plan(BestFit(), tasks_of(3), hosts, [0, 1, 1]) == [1, 1, 1]
+    assert plan(plain(BestFit), tasks_of(3), hosts, [0, 1, 1]) == [1, 1, 1]
     # With 115 s left, 10 s of migration and 100 s of work are in time; with 105 s they are not.
-    assert plan(BestFit(), tasks_of(3, deadline=115.0), hosts, [0, 1, 1]) == [1, 1, 1]
-    assert plan(BestFit(), tasks_of(3, deadline=105.0), hosts, [0, 1, 1]) == [0, 1, 1]
+    assert plan(plain(BestFit), tasks_of(3, deadline=115.0), hosts, [0, 1, 1]) == [1, 1, 1]
+    assert plan(plain(BestFit), tasks_of(3, deadline=105.0), hosts, [0, 1, 1]) == [0, 1, 1]
     # 15 s of work are not worth 2 x 10 s of migration.
-    assert plan(BestFit(), tasks_of(3, remaining=[15.0, 100.0, 100.0]), hosts, [0, 1, 1]) == [0, 1, 1]
+    assert plan(plain(BestFit), tasks_of(3, remaining=[15.0, 100.0, 100.0]), hosts, [0, 1, 1]) == [0, 1, 1]
 
 
 def test_best_fit_moves_all_or_none():
     # Both tasks of host 0 (2 of 8 cores) would have to move; host 1 has the memory for one.
     hosts = hosts_of(2, cores=8, memory=[8e9, 4e9])
     tasks = tasks_of(5)
-    assert plan(BestFit(), tasks, hosts, [0, 0, 1, 1, 1]) == [0, 0, 1, 1, 1]
+    assert plan(plain(BestFit), tasks, hosts, [0, 0, 1, 1, 1]) == [0, 0, 1, 1, 1]
     roomy = replace(hosts, memory=np.array([8e9, 5e9]))
-    assert plan(BestFit(), tasks, roomy, [0, 0, 1, 1, 1]) == [1, 1, 1, 1, 1]
+    assert plan(plain(BestFit), tasks, roomy, [0, 0, 1, 1, 1]) == [1, 1, 1, 1, 1]
 
 
 def test_best_fit_merges_two_equally_empty_hosts_and_then_rests():
     hosts = hosts_of(2, cores=4)
-    merged = plan(BestFit(), tasks_of(2), hosts, [0, 1])
+    merged = plan(plain(BestFit), tasks_of(2), hosts, [0, 1])
     assert merged == [1, 1]
-    assert plan(BestFit(), tasks_of(2), hosts, merged) == merged
+    assert plan(plain(BestFit), tasks_of(2), hosts, merged) == merged
 
 
 def test_best_fit_parameters():
@@ -205,6 +215,38 @@ def test_best_fit_parameters():
         BestFit(nearly_empty=2)
     with pytest.raises(TrimtabError, match="worth = -1, must be at least 0"):
         BestFit(worth=-1)
+
+
+def test_cheap_fit_keeps_a_margin_for_work_that_takes_longer():
+    # Third task on host 0: share 2/3, 150 s. 200 s are allowed: in time as expected, not with half as much again.
+    hosts = hosts_of(2, state=[ON, HIBERNATED])
+    tasks = tasks_of(3, deadline=200.0)
+    assert plan(CheapFit(margin=1.0, late_price=0.0), tasks, hosts, [0, 0, -1]) == [0, 0, 0]
+    assert plan(CheapFit(margin=1.5, late_price=0.0), tasks, hosts, [0, 0, -1]) == [0, 0, 1]
+
+
+def test_cheap_fit_weighs_the_risk_of_being_late():
+    # On host 0 the third task saves 80 s x 1 USD/h = 0.022 USD over waking host 1 (50 s against 130 s). Share 2/3 with
+    # 300 s left: ln((100/300) / (2/3)) = -0.69, at a deviation of 0.45 a chance of 1 / (1 + exp(1.702 x 1.54)) = 6.8 %
+    # for it and about as much for the tightest of the others.
+    hosts = hosts_of(2, state=[ON, HIBERNATED])
+    tasks = tasks_of(3, deadline=300.0)
+    assert plan(CheapFit(late_price=0.1), tasks, hosts, [0, 0, -1]) == [0, 0, 0]
+    assert plan(CheapFit(late_price=1.0), tasks, hosts, [0, 0, -1]) == [0, 0, 1]
+
+
+def test_chance_of_being_late():
+    assert chance_late(0.0, 1.0, 0.3) == 0.0
+    assert chance_late(0.5, 0.5, 0.3) == pytest.approx(0.5)
+    # 1 / (1 + exp(1.702 x ln 2 / 0.3)) = 1 / (1 + exp(3.932))
+    assert chance_late(0.4, 0.8, 0.3) == pytest.approx(0.01922, abs=1e-4)
+    assert chance_late(np.inf, 1.0, 0.3) == pytest.approx(1.0)
+
+
+def test_best_fit_keeps_a_margin():
+    # Three tasks on host 0 take 150 s of 200 s; with the margin of 1.75 they would not be in time.
+    assert plan(BestFit(margin=1.0), tasks_of(3, deadline=200.0), hosts_of(2), [0, 0, -1]) == [0, 0, 0]
+    assert plan(BestFit(), tasks_of(3, deadline=200.0), hosts_of(2), [0, 0, -1]) == [0, 0, 1]
 
 
 @by_name

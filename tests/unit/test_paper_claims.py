@@ -157,8 +157,9 @@ def test_every_claim_has_its_own_id() -> None:
     from trimtab.papers.aset.claims import CLAIMS as ASET
     from trimtab.papers.autoscale.claims import CLAIMS as AUTOSCALE
     from trimtab.papers.faasrank.claims import CLAIMS as FAASRANK
+    from trimtab.papers.metanet.claims import CLAIMS as METANET
 
-    for claims in (FAASRANK, ASET, AUTOSCALE):
+    for claims in (FAASRANK, ASET, AUTOSCALE, METANET):
         names = [each.id for each in claims]
         assert len(set(names)) == len(names)
         assert all(each.criterion.words and each.where for each in claims)

@@ -201,5 +201,6 @@ def test_selectors_are_listed_as_they_are_named_and_oracles_apart() -> None:
     assert [registry.plain(name) for name in ("mab", "random", "round-robin")] == [
         "mab", "select/random", "select/round-robin",
     ]  # fmt: skip
-    assert registry.oracles() == ["best-static", "clairvoyant"]
-    assert not set(registry.oracles()) & set(registry.names("select"))
+    assert registry.oracles("route") == ["best-static", "clairvoyant"]
+    assert registry.oracles("assign") == ["best-static", "clairvoyant", "rollout"]
+    assert not set(registry.oracles("assign")) & set(registry.names("select"))

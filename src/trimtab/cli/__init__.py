@@ -23,11 +23,20 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("frontier", "trimtab.cli.frontier"),
     ("train", "trimtab.cli.train"),
     ("reproduce", "trimtab.cli.reproduce"),
+    ("live", "trimtab.cli.live"),
+    ("deploy", "trimtab.cli.deploy"),
+    ("invoke", "trimtab.cli.invoke"),
+    ("functions", "trimtab.cli.functions"),
+    ("logs", "trimtab.cli.logs"),
+    ("remove", "trimtab.cli.remove"),
     ("policies", "trimtab.cli.policies"),
     ("scenarios", "trimtab.cli.scenarios"),
     ("validate", "trimtab.cli.validate"),
     ("new", "trimtab.cli.new"),
     ("workload", "trimtab.cli.workload"),
+    ("load", "trimtab.cli.load"),
+    ("calibrate", "trimtab.cli.calibrate"),
+    ("fidelity", "trimtab.cli.fidelity"),
 )
 """Every command and its module: ``command`` there is a function, or ``app`` a group of commands."""
 

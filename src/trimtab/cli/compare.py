@@ -50,14 +50,22 @@ def command(
         bool,
         typer.Option("--oracles", help="Also run selectors that know the future, marked as such."),
     ] = False,
+    measured: Annotated[
+        bool,
+        typer.Option(
+            "--measured-overhead", help="Schedulers are charged the time that they really run; no two runs are alike."
+        ),
+    ] = False,
 ) -> None:
     """Compare policies on one scenario, paired by seed."""
     from trimtab.control.experiment import Experiment, entrants
 
     wanted_seeds, wanted_jobs, named = parse_seeds(seeds), parse_jobs(jobs), parse_policies(policies)
     loaded = load(scenario, overrides, workload, whole)
+    if measured and loaded.scheduling is None:
+        raise TrimtabError("--measured-overhead: this scenario has no 'scheduling', nobody is charged for schedulers")
     names = every_policy(loaded, named, oracles)
-    experiment = Experiment(loaded, entrants(loaded, names), wanted_seeds, wanted_jobs)
+    experiment = Experiment(loaded, entrants(loaded, names), wanted_seeds, wanted_jobs, measured)
     with output(out, json, loaded.name) as folder:
         outcomes = run_all(experiment, rows=folder is not None)
         finish(experiment, outcomes, folder, json, trace)
@@ -90,7 +98,7 @@ def every_policy(scenario: Scenario, named: list[str] | None, oracles: bool) -> 
         return names
     if scenario.decision not in CANDIDATES:
         raise TrimtabError(f"--oracles: there are none for {scenario.decision}, only for: {', '.join(CANDIDATES)}")
-    return names + [each for each in registry.oracles() if each not in names]
+    return names + [each for each in registry.oracles(scenario.decision) if each not in names]
 
 
 def run_all(experiment: Experiment, rows: bool) -> list[Outcome]:

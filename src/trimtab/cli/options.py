@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from typing import Annotated
 
@@ -72,6 +73,17 @@ def parse_whole(option: str, text: str, low: int, high: int) -> int:
     value = int(text) if _is_number(text) else -1
     if not low <= value <= high:
         raise TrimtabError(f"{option} = {text!r}, must be a whole number from {low:,} to {high:,}")
+    return value
+
+
+def parse_number(option: str, text: str, low: float, high: float) -> float:
+    """A number from ``low`` to ``high``."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not low <= value <= high:
+        raise TrimtabError(f"{option} = {text!r}, must be a number from {low:,g} to {high:,g}")
     return value
 
 

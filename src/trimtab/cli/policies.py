@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from trimtab.policies.trained import Trained
 
+_SHOWN = 60
+"""Features that are named; a state of many hosts has a thousand."""
+
 
 def command(
     what: Annotated[
@@ -57,6 +60,8 @@ def listing(decisions: Any) -> RenderableType:
         for name in registry.BUILT_IN[each]:
             table.add_row(each, name, "rule", summary(each, name))
         for name in registry.LEARNED[each]:
+            if name in registry.BUILT_IN[each]:
+                continue
             kind = "learned" if trained.ships(each, name) else "to train"
             table.add_row(each, name, kind, summary(each, name))
         for name in registry.ORACLES.get(each, {}):
@@ -91,7 +96,7 @@ def shown(policy: str, width: int) -> Iterator[RenderableType]:
     for decision in decisions:
         if name in rules[decision]:
             yield from rule(decision, name)
-        elif name in registry.LEARNED[decision]:
+        if name in registry.LEARNED[decision]:
             yield from learned(decision, name, width)
 
 
@@ -130,10 +135,11 @@ def trained_policy(found: Trained, label: str, width: int) -> Iterator[Renderabl
     """A trained policy: what it is, where it came from, and how it did."""
     about = found.description
     weights = sum(array.size for array in found.arrays.values())
+    dots = ", …" if len(about.features) > _SHOWN else ""
     what = {
         "kind": f"{about.decision}/{about.policy}, recipe {about.recipe}",
         "weights": f"{weights:,} in {len(found.arrays)} array{'s' if len(found.arrays) > 1 else ''}",
-        "features": f"{len(about.features)}: {', '.join(about.features)}",
+        "features": f"{len(about.features)}: {', '.join(about.features[:_SHOWN])}{dots}",
     }
     yield heading(label, "a trained policy")
     yield from grid("What it is", what | about.settings)

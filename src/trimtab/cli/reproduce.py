@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def command(
-    paper: Annotated[str, typer.Argument(metavar="PAPER", help="faasrank, aset or autoscale.")],
+    paper: Annotated[str, typer.Argument(metavar="PAPER", help="faasrank, aset, autoscale or metanet.")],
     *,
     quick: Annotated[
         bool, typer.Option("--quick", help="Fewer seeds, and the trained policies that come with Trimtab.")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,6 +23,7 @@ from trimtab.cli.options import (
     parse_whole,
 )
 from trimtab.cli.output import output
+from trimtab.cli.practice import practice_of
 from trimtab.errors import TrimtabError
 
 if TYPE_CHECKING:
@@ -55,12 +58,26 @@ def command(
     workload: WorkloadOption = None,
     whole: WholeOption = False,
     evaluation_seeds: Annotated[
-        str, typer.Option("--evaluation-seeds", metavar="N", help="For the proof at the end: 10 is seeds 1 to 10.")
+        str,
+        typer.Option("--evaluation-seeds", metavar="N", help="Of the proof at the end: 10 is 1 to 10; none: no proof"),
     ] = "10",
     jobs: JobsOption = None,
     every: Annotated[
         str, typer.Option("--checkpoint-every", metavar="SECONDS", help="0: after each episode or generation.")
     ] = "30",
+    live: Annotated[
+        bool, typer.Option("--live", help="Go on from a training in simulation with real episodes on this machine.")
+    ] = False,
+    origin: Annotated[
+        Path | None, typer.Option("--from", metavar="DIR", help="With --live: the folder of that training.")
+    ] = None,
+    minutes: Annotated[str, typer.Option("--minutes", metavar="M", help="With --live: how long it may take.")] = "10",
+    episode: Annotated[
+        str, typer.Option("--episode-seconds", metavar="S", help="With --live: the length of an episode.")
+    ] = "60",
+    url: Annotated[
+        str | None, typer.Option("--url", metavar="URL", help="With --live: a gateway that runs already.")
+    ] = None,
 ) -> None:
     """Train a policy on a scenario, and prove it against every rule on seeds that it never saw."""
     from trimtab.learn.evaluation import check_seeds
@@ -69,7 +86,8 @@ def command(
     from trimtab.learn.recipe import named
     from trimtab.learn.session import Session
 
-    seeds, wanted_jobs = parse_seeds(evaluation_seeds, "--evaluation-seeds"), parse_jobs(jobs)
+    seeds = [] if evaluation_seeds == "none" else parse_seeds(evaluation_seeds, "--evaluation-seeds")
+    wanted_jobs = parse_jobs(jobs)
     check_seeds(seeds)
     wanted_budget = None if budget is None else parse_whole("--budget", budget, 1, _MOST_UNITS)
     wanted_seed = None if seed is None else parse_whole("--seed", seed, 0, _MOST_SEED)
@@ -86,17 +104,23 @@ def command(
         recipe = found.identity.get("recipe") if recipe is None else recipe
         wanted_seed = found.identity.get("seed") if wanted_seed is None else wanted_seed
         wanted_budget = found.identity.get("budget") if wanted_budget is None else wanted_budget
+    practice = practice_of(live, origin, minutes, episode, url, resume)
     job = job_for(loaded, policy, recipe, 1 if wanted_seed is None else wanted_seed, wanted_budget)
+    if practice is not None:
+        job = practice.job(job, found)
     again = portable_command(job, scenario, overrides or [], workload, whole, evaluation_seeds)
     with output(folder, None, loaded.name) as made:
         assert made is not None
         with locked(made):
             session = Session(job, made, seconds)
+            if practice is not None:
+                practice.enter(session, found)
             if found is None:
                 session.begin()
             else:
                 session.resume(found)
-            run(session, again, seeds, wanted_jobs)
+            with nullcontext() if practice is None else practice.running(session) as over:
+                run(session, again, seeds, wanted_jobs, over)
 
 
 def default_folder(scenario: Scenario, policy: str, recipe: str | None) -> Path:
@@ -129,8 +153,8 @@ def held(folder: Path, resume: bool, force: bool) -> Checkpoint | None:
     return None
 
 
-def run(session: Session, again: str, seeds: list[int], jobs: int) -> None:
-    """Train to the end, evaluate, and print the result; Ctrl-C leaves a checkpoint."""
+def run(session: Session, again: str, seeds: list[int], jobs: int, over: Callable[[], bool] | None = None) -> None:
+    """Train to the end or until ``over``, evaluate, and print the result; Ctrl-C leaves a checkpoint."""
     from trimtab.cli.training import EvaluationDisplay, TrainingDisplay, graceful_interrupt
 
     job = session.job
@@ -139,8 +163,9 @@ def run(session: Session, again: str, seeds: list[int], jobs: int) -> None:
             graceful_interrupt() as stop,
             TrainingDisplay(job.unit, session.unit, job.budget) as display,
         ):
-            session.train(display.trained, stop)
-        if not session.done:
+            session.train(display.trained, lambda: stop() or (over is not None and over()))
+            interrupted = stop()
+        if interrupted and not session.done:
             raise KeyboardInterrupt
         with EvaluationDisplay() as evaluation:
             about = session.finish(again, seeds, jobs, evaluation.ran)
@@ -157,8 +182,11 @@ def print_result(evaluation: dict[str, Any], job: Job, folder: Path) -> None:
     from trimtab.report.evaluation import evaluation_table, verdict
 
     console = Console(markup=False)
-    console.print(evaluation_table(job.policy, evaluation, console.width))
-    console.print(verdict(job.policy, evaluation), highlight=False)
+    if evaluation:
+        console.print(evaluation_table(job.policy, evaluation, console.width))
+        console.print(verdict(job.policy, evaluation), highlight=False)
+    else:
+        console.print("Not evaluated: trimtab compare says how good it is.", highlight=False)
     console.print(f"Policy: {folder}", highlight=False, soft_wrap=True)
 
 

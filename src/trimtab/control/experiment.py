@@ -110,6 +110,8 @@ class Experiment:
     entrants: Sequence[Entrant]
     seeds: Sequence[int]
     jobs: int
+    measured: bool = False
+    """Whether schedulers take the time that they really run, not that of the model."""
     workloads: Workloads = field(init=False)
 
     def __post_init__(self) -> None:
@@ -137,7 +139,8 @@ class Experiment:
 
     def _run(self, entrant: Entrant, seed: int, stop: Callable[[], bool]) -> Outcome:
         try:
-            return run(self.scenario, self.workloads[seed], seed, entrant.team.copy(), entrant.label, stop)
+            team = entrant.team.copy()
+            return run(self.scenario, self.workloads[seed], seed, team, entrant.label, stop, self.measured)
         except (TrimtabError, Stopped, MemoryError):
             raise
         except Exception as error:

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
+from trimtab.control.assign_selecting import AssignSelectLoop
+from trimtab.control.assigning import AssignLoop
 from trimtab.control.feed import MetricsFeed
 from trimtab.control.guards import ScaleGuard
 from trimtab.control.selecting import Selection, SelectLoop, build_selection
@@ -50,7 +50,7 @@ class Team:
 def _own(decision: str, policy: Any) -> Any:
     if isinstance(policy, Selection):
         return policy.copy()
-    return copy.copy(policy) if decision == "assign" else policy
+    return copy.deepcopy(policy) if decision == "assign" else policy
 
 
 def decisions_of(scenario: Scenario) -> tuple[str, ...]:
@@ -71,19 +71,25 @@ def build_team(scenario: Scenario, decision: str, name: str, parameters: dict[st
     """The policy that is judged, and those that take the other decisions of the scenario."""
     if decision == "select":
         selection = build_selection(scenario, name, parameters)
-        team = build_team(scenario, scenario.decision, selection.situation.fallback)
+        team = _team(scenario, scenario.decision, lambda: selection.fallback)
         team.policies["select"] = selection
         return team
+    given = dict(scenario.parameters.get(name, {})) | (parameters or {})
+    return _team(scenario, decision, lambda: registry.load(decision, name, given or None, scenario.name))
+
+
+def _team(scenario: Scenario, decision: str, judged: Callable[[], Any]) -> Team:
+    """Whoever is judged, and the others; loaded once it is clear that the scenario asks for the decision."""
     team = Team()
     needed = decisions_of(scenario)
     if decision not in needed:
         raise TrimtabError(f"decision = {decision!r}, this scenario has: {', '.join(needed)}")
     for each in needed:
-        chosen = name if each == decision else _other(scenario, each)
-        given = dict(scenario.parameters.get(chosen, {}))
         if each == decision:
-            given |= parameters or {}
-        team.policies[each] = registry.load(each, chosen, given or None, scenario.name)
+            team.policies[each] = judged()
+        else:
+            other = _other(scenario, each)
+            team.policies[each] = registry.load(each, other, scenario.parameters.get(other), scenario.name)
     return team
 
 
@@ -104,32 +110,49 @@ def run(
     team: Team,
     label: str,
     stop: Callable[[], bool] = lambda: False,
+    measured: bool = False,
 ) -> Outcome:
-    """Run one policy on one seed to the end of every request."""
+    """Run one policy on one seed to the end of every request.
+
+    ``measured``: schedulers take, and are charged for, the time that they really run.
+    """
     began = time.perf_counter()
     simulation = Simulation(scenario, workload, seed, place=team["place"], route=team["route"], stop=stop)
-    driver = Driver(scenario, simulation, team, seed)
+    driver = Driver(scenario, simulation, team, seed, measured)
     baseline = driver.warm_up(workload.warm_up)
     driver.finish()
     wall = time.perf_counter() - began
     outcome = collect(simulation, label, baseline, wall)
     outcome.notes.extend(driver.notes())
     outcome.meters.update(driver.meters())
-    if driver.select is not None:
-        outcome.bands.extend(driver.select.bands)
+    _add_up(outcome.meters)
+    if driver.chooser is not None:
+        outcome.bands.extend(driver.chooser.bands)
+        outcome.estimates.extend(getattr(driver.chooser, "estimates", ()))
     if driver.thoughts:
         return replace(outcome, decisions=driver.thoughts, decision_seconds=driver.thinking)
     return replace(outcome, decision_seconds=decision_seconds(simulation) * outcome.decisions)
 
 
+def _add_up(meters: dict[str, float]) -> None:
+    """What schedulers were paid is part of the cost; where tasks are assigned, the cost of a core-hour of work."""
+    if "cost_usd" in meters:
+        meters["cost_usd"] += meters.get("scheduling_usd", 0.0)
+    if meters.get("work_done", 0.0) > 0.0 and "cost_usd" in meters:
+        meters["usd_per_core_hour"] = meters["cost_usd"] / (meters["work_done"] / 3600.0)
+
+
 class Driver:
     """Takes the decisions that are made outside the engine, each at its own time."""
 
-    def __init__(self, scenario: Scenario, simulation: Simulation, team: Team, seed: int) -> None:
+    def __init__(
+        self, scenario: Scenario, simulation: Simulation, team: Team, seed: int, measured: bool = False
+    ) -> None:
         self.simulation, self.scenario = simulation, scenario
         self.platform = SimulatedPlatform(simulation)
-        self.scale, self.assign = team["scale"], team["assign"]
-        self.changes, self.refused, self.late_plans = 0, 0, 0
+        self.scale = team["scale"]
+        self.assign: AssignLoop | None = None
+        self.changes = 0
         self.thinking, self.thoughts = 0.0, 0
         self._states: list[Any] = [None] * len(simulation.deployed)
         control = scenario.control
@@ -139,13 +162,24 @@ class Driver:
                 self.scale, control.minimum, control.maximum, control.cpu_minimum, control.cpu_maximum
             )
             self.period = control.period or self.scale.period
-        elif self.assign is not None:
-            self.assign.reset(seed)
+        elif team["assign"] is not None:
+            team["assign"].reset(seed)
+            self.assign = AssignLoop(self.platform, team["assign"], measured=measured)
             self.period = control.interval
         else:
             self.period = math.inf
-        self.select = SelectLoop(team["select"], simulation, seed) if team["select"] is not None else None
+        self.select: SelectLoop | None = None
+        self.planner: AssignLoop | AssignSelectLoop | None = self.assign
+        if team["select"] is not None and self.assign is not None:
+            self.planner = AssignSelectLoop(team["select"], self.assign, seed)
+        elif team["select"] is not None:
+            self.select = SelectLoop(team["select"], simulation, seed)
         self._ticks = Ticks(simulation, self.period, self.select.period if self.select is not None else math.inf)
+
+    @property
+    def chooser(self) -> SelectLoop | AssignSelectLoop | None:
+        """Who asks the selector, if there is one."""
+        return self.planner if isinstance(self.planner, AssignSelectLoop) else self.select
 
     def warm_up(self, until: float) -> dict[str, float]:
         """Run through the warm-up; returns the meters at its end, to be taken off."""
@@ -165,20 +199,25 @@ class Driver:
         """Run until a time, the end, or a placement or routing that is asked outside."""
         simulation = self.simulation
         while not simulation.ended and simulation.now < until:
-            ticks = self._ticks.run(until)
+            due = self.assign.due if self.assign is not None else math.inf
+            ticks = self._ticks.run(min(until, due))
+            arrived = simulation.now >= due
+            if arrived and self.assign is not None:
+                self.assign.apply()
             if _DECIDE in ticks:
                 self._decide()
             if _SELECT in ticks and self.select is not None:
                 self._select(self.select)
-            if simulation.asks or (not ticks and math.isinf(until)) or is_hopeless(simulation):
+            idle = not ticks and not arrived
+            if simulation.asks or (idle and math.isinf(until)) or is_hopeless(simulation):
                 return
 
     def _decide(self) -> None:
         began = time.perf_counter()
         if self.scale is not None:
             self._scale()
-        else:
-            self._assign()
+        elif self.planner is not None:
+            self.planner.tick()
         self.thinking += time.perf_counter() - began
         self.thoughts += 1
 
@@ -194,18 +233,6 @@ class Driver:
             desired, self._states[index] = self.guard.decide(metrics, self._states[index], now)
             self.changes += self.platform.act(index, desired)
 
-    def _assign(self) -> None:
-        slots, tasks, current = self.platform.tasks()
-        if len(slots) == 0:
-            return
-        plan = np.asarray(self.assign.plan(tasks, self.platform.hosts(), current))
-        if plan.shape != current.shape or plan.dtype.kind not in "iu":
-            raise TrimtabError(
-                f"policy {self.assign.name!r} returned a plan of {plan.shape} {plan.dtype} values, "
-                f"must be one whole number for each of {len(slots)} tasks"
-            )
-        self.refused += self.simulation.assign(slots, plan.astype(np.int32))
-
     def meters(self) -> dict[str, float]:
         """Figures of the control loop."""
         hours = max(self.simulation.now, 1e-9) / 3600.0
@@ -215,20 +242,18 @@ class Driver:
             if self.platform.resizes:
                 found["resizes_per_hour"] = self.platform.resizes / hours
             return found
-        if self.assign is not None:
-            world = self.simulation.core.world[0]
-            return {"migrations": float(world["migrations"]), "refused_assignments": float(self.refused)}
-        return {}
+        found = self.assign.meters() if self.assign is not None else {}
+        return found | (self.planner.meters() if self.planner is not None else {})
 
     def notes(self) -> list[str]:
         """What a reader must know of this run."""
         found = []
         if self.scale is not None:
             found += [f"guard: {reason}, {count} times" for reason, count in sorted(self.guard.events.items())]
-        if self.select is not None:
-            found += self.select.notes()
-        if self.refused:
-            found.append(f"{self.refused} assignments were not feasible and were not carried out")
+        if self.chooser is not None:
+            found += self.chooser.notes()
+        if self.assign is not None:
+            found += self.assign.notes()
         waiting = int((self.simulation.core.results["status"] == records.PENDING).sum())
         if waiting:
             found.append(f"{waiting} requests never ended, and count as failed")

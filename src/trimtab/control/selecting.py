@@ -6,6 +6,8 @@ import copy
 from dataclasses import dataclass
 from typing import Any
 
+from trimtab.control.assign_windows import assign_feature_names
+from trimtab.control.futures import RouteFuture
 from trimtab.control.select_guard import SelectGuard
 from trimtab.control.windows import STEP, RouteWindows, feature_names
 from trimtab.errors import TrimtabError, unknown
@@ -37,8 +39,10 @@ class Selection:
         return self.policies[self.situation.fallback]
 
     def copy(self) -> Selection:
-        """The same with a selector of its own: runs must not share what it remembers."""
-        return Selection(copy.deepcopy(self.selector), self.policies, self.situation)
+        """The same with a selector of its own: runs must not share what it remembers, nor what assign policies do."""
+        remember = self.situation.decision == "assign"
+        policies = copy.deepcopy(self.policies) if remember else self.policies
+        return Selection(copy.deepcopy(self.selector), policies, self.situation)
 
 
 def build_selection(scenario: Scenario, name: str, parameters: dict[str, Any] | None = None) -> Selection:
@@ -52,13 +56,25 @@ def build_selection(scenario: Scenario, name: str, parameters: dict[str, Any] | 
     given = scenario.parameters.get(f"select/{short}", scenario.parameters.get(short, {})) | (parameters or {})
     selector = registry.load("select", name, given or None, _trained_for(short, scenario))
     situation = _situation(scenario, selector)
-    policies = {
-        each: registry.load(scenario.decision, each, scenario.parameters.get(each), scenario.name)
-        for each in situation.candidates
-    }
+    policies = {each: candidate_of(scenario, each) for each in situation.candidates}
     if hasattr(selector, "check"):
         selector.check(situation)
     return Selection(selector, policies, situation)
+
+
+def candidate_of(scenario: Scenario, candidate: str) -> Any:
+    """A policy by name, or with parameters: ``cheap-fit(margin=1.25)``."""
+    name, bracket, rest = candidate.partition("(")
+    given = dict(scenario.parameters.get(name, {}))
+    try:
+        given |= {
+            key.strip(): float(value) for key, value in (pair.split("=") for pair in rest[:-1].split(",") if pair)
+        }
+    except ValueError:
+        rest = ""
+    if bracket and not rest.endswith(")"):
+        raise TrimtabError(f"candidate = {candidate!r}, must be a name, or name(parameter=number, …)")
+    return registry.load(scenario.decision, name, given or None, scenario.name)
 
 
 def selectors_of(scenario: Scenario) -> list[str]:
@@ -66,7 +82,8 @@ def selectors_of(scenario: Scenario) -> list[str]:
     if scenario.decision not in CANDIDATES:
         return []
     names = registry.names("select")
-    fitting = {name: _trained_for(name, scenario) for name in names if name in registry.LEARNED["select"]}
+    only_trained = registry.LEARNED["select"].keys() - registry.BUILT_IN["select"].keys()
+    fitting = {name: _trained_for(name, scenario) for name in names if name in only_trained}
     usable = [name for name in names if name not in fitting or trained.ships("select", name, fitting[name])]
     return [registry.plain(name) for name in usable]
 
@@ -74,31 +91,42 @@ def selectors_of(scenario: Scenario) -> list[str]:
 def _trained_for(name: str, scenario: Scenario) -> str:
     """The scenario whose network that comes with Trimtab fits: this one, else one with the same workers."""
     if name in registry.LEARNED["select"] and not trained.ships("select", name, scenario.name):
-        features = feature_names(scenario)
+        features = _features(scenario)
         for folder in trained.shipped_for_scenarios("select", name):
             if trained.load(folder).description.features == features:
                 return folder.name.partition("@")[2]
     return scenario.name
 
 
-def _situation(scenario: Scenario, selector: Any) -> Situation:
+def _features(scenario: Scenario) -> tuple[str, ...]:
+    return assign_feature_names(scenario) if scenario.decision == "assign" else feature_names(scenario)
+
+
+def choices_of(scenario: Scenario, selector: Any, usual: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+    """The candidates of a selector and its fallback: as trained, else as the scenario says, else the usual ones."""
     settings = scenario.parameters.get("select", {})
     for key in settings:
         if key not in _SETTINGS:
             raise unknown("parameters.select", key, _SETTINGS)
     # a trained selector knows the policies that it was trained with
-    chosen = getattr(selector, "candidates", None) or settings.get("candidates", CANDIDATES[scenario.decision])
-    if not isinstance(chosen, list | tuple) or len(chosen) == 0 or len(set(chosen)) != len(chosen):
+    chosen = getattr(selector, "candidates", None) or settings.get("candidates", usual)
+    listed = isinstance(chosen, list | tuple) and all(isinstance(each, str) for each in chosen)
+    if not listed or len(chosen) == 0 or len(set(chosen)) != len(chosen):
         raise TrimtabError(f"parameters.select.candidates = {chosen!r}, must be a list of different policies")
     first = scenario.baseline if scenario.baseline in chosen else chosen[0]
     fallback = str(settings.get("fallback") or getattr(selector, "fallback", None) or first)
     if fallback not in chosen:
         raise unknown("parameters.select.fallback", fallback, chosen)
+    return tuple(chosen), fallback
+
+
+def _situation(scenario: Scenario, selector: Any) -> Situation:
+    candidates, fallback = choices_of(scenario, selector, CANDIDATES[scenario.decision])
     return Situation(
         decision=scenario.decision,
-        candidates=tuple(chosen),
+        candidates=candidates,
         fallback=fallback,
-        features=feature_names(scenario),
+        features=_features(scenario),
         window=scenario.control.window,
     )
 
@@ -136,7 +164,7 @@ class SelectLoop:
         self._chosen = round(now / window) + 1
         foresee = getattr(self.selection.selector, "foresee", None)
         if foresee is not None:
-            foresee(self.simulation, self.selection.policies)
+            foresee(RouteFuture(self.simulation, self.selection.policies, self.selection.situation))
         return self.guard.choose(state, now)
 
     def _use(self, name: str) -> None:

@@ -125,7 +125,7 @@ class SimulatedPlatform:
         simulation = self.simulation
         slots = simulation.tasks()
         rows = simulation.core.active[slots]
-        done = _work_done(simulation, rows)
+        done = work_done(simulation, rows)
         expected = np.maximum(rows["work"] - done, 0.1 * rows["work"])
         table = TaskTable(
             request=rows["id"].astype(np.int32),
@@ -135,6 +135,8 @@ class SimulatedPlatform:
             cores=np.where(np.isfinite(rows["cap"]), rows["cap"], 1e6),
             memory=np.ascontiguousarray(rows["memory"]),
             deadline=rows["deadline"] - rows["arrival"],
+            disk=_disk_rate(simulation, rows),
+            movable=_movable(simulation, rows, done),
         )
         return slots, table, rows["host"].astype(np.int32)
 
@@ -152,13 +154,16 @@ class SimulatedPlatform:
             wake=self.simulation.scenario.platform.wake,
             delay=self.simulation.columns.links["delay"][hosts["site"]],
             bandwidth=hosts["bandwidth"].copy(),
+            disk=hosts["disk"].copy(),
         )
 
 
+_MOVABLE = (records.UNASSIGNED, records.RUNNING, records.WAITING_FOR_CORE)
+"""Phases in which ``sim.tasks.apply_plan`` puts a task elsewhere."""
 _PLACE = {name: position for position, name in enumerate(records.FUNCTION.names or ())}
 
 
-def _work_done(simulation: Simulation, rows: npt.NDArray[np.void]) -> npt.NDArray[np.float64]:
+def work_done(simulation: Simulation, rows: npt.NDArray[np.void]) -> npt.NDArray[np.float64]:
     """Core-seconds that each task has behind it."""
     whole = simulation.columns.work[rows["id"]]
     hosts = simulation.core.hosts
@@ -167,6 +172,26 @@ def _work_done(simulation: Simulation, rows: npt.NDArray[np.void]) -> npt.NDArra
     left = np.where(running, (rows["finish"] - simulation.now) * rows["rate"] * speed, rows["true_work"])
     done: npt.NDArray[np.float64] = np.maximum(whole - left, 0.0)
     return done
+
+
+def _movable(
+    simulation: Simulation, rows: npt.NDArray[np.void], done: npt.NDArray[np.float64]
+) -> npt.NDArray[np.bool_]:
+    """Whether a plan may put a task elsewhere: not before it has got on where it is.
+
+    A policy that moves a task whenever its host has just woken would otherwise never let it run.
+    """
+    left = simulation.columns.work[rows["id"]] - done
+    stuck = (rows["phase"] == records.RUNNING) & (left >= rows["true_work"] * (1.0 - 1e-12))
+    return np.asarray(np.isin(rows["phase"], _MOVABLE) & ~stuck, np.bool_)
+
+
+def _disk_rate(simulation: Simulation, rows: npt.NDArray[np.void]) -> npt.NDArray[np.float64]:
+    """Bytes a second of each task on all its cores: its application reads and writes evenly over its work."""
+    functions = simulation.core.functions[rows["function"]]
+    cores = np.where(np.isfinite(rows["cap"]), rows["cap"], 1.0)
+    rate: npt.NDArray[np.float64] = functions["disk_bytes"] / np.maximum(functions["work"], 1e-9) * cores
+    return rate
 
 
 def quantiles(counts: npt.NDArray[np.int64], shares: npt.NDArray[np.float64]) -> list[float | None]:

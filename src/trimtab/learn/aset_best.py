@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from trimtab.control.futures import successes
 from trimtab.learn.aset import exported
 from trimtab.learn.aset_calibration import Ground
 from trimtab.learn.aset_episode import Episode
@@ -30,7 +31,6 @@ from trimtab.learn.state import (
     restored_generator,
 )
 from trimtab.policies.select.aset import STEPS
-from trimtab.policies.select.clairvoyant import successes
 from trimtab.policies.trained import Trained
 from trimtab.scenario.model import Scenario
 

@@ -29,6 +29,8 @@ class Job:
     maker: Recipe
     seed: int
     budget: int
+    origin: dict[str, Any] | None = None
+    """Of a training on the live platform: the training in simulation that it goes on from."""
 
     @property
     def unit(self) -> str:
@@ -38,7 +40,8 @@ class Job:
     @property
     def identity(self) -> dict[str, Any]:
         """All that must be the same for a training to go on from a checkpoint."""
-        return {
+        live = {} if self.origin is None else {"origin": self.origin}
+        return live | {
             "decision": self.decision,
             "policy": self.policy,
             "recipe": self.recipe,
@@ -58,6 +61,7 @@ class Job:
             "budget": self.budget,
             "steps": steps,
         }
+        own |= {} if self.origin is None else {"live": True, "origin": self.origin}
         return own | self.maker.training(self.scenario) | {"versions": versions(), "command": command}
 
 

@@ -74,9 +74,20 @@ RECIPES: dict[tuple[str, str, str], str] = {
     ("scale", "dqn", "paper-vertical"): "trimtab.learn.scale.dqn:paper_vertical",
     ("scale", "dqn", "best"): "trimtab.learn.scale.dqn:best",
     ("scale", "residual", "best"): "trimtab.learn.scale.residual:best",
+    ("assign", "lstm-aco", "paper"): "trimtab.learn.assign.lstm:PAPER",
+    ("assign", "decision-nn", "paper"): "trimtab.learn.assign.decision:PAPER",
+    ("assign", "semi-direct", "paper"): "trimtab.learn.assign.semi_direct:PAPER",
+    ("assign", "graf", "paper"): "trimtab.learn.assign.graph:GRAF",
+    ("assign", "gobi", "paper"): "trimtab.learn.assign.hosts:GOBI",
+    ("assign", "gosh", "paper"): "trimtab.learn.assign.hosts:GOSH",
     ("select", "aset", "paper"): "trimtab.learn.aset:paper",
     ("select", "aset", "paper-failures"): "trimtab.learn.aset:failures",
     ("select", "aset", "best"): "trimtab.learn.aset_best:best",
+    ("select", "metanet-plus", "best"): "trimtab.learn.assign.plus:BEST",
+    ("select", "metanet", "paper"): "trimtab.learn.select.metanet:PAPER",
+    ("select", "metanet", "graph"): "trimtab.learn.select.metanet:GRAPH",
+    ("select", "dqn", "paper"): "trimtab.learn.select.dqn:PAPER",
+    ("select", "mab", "paper"): "trimtab.learn.select.mab:PAPER",
 }
 """(decision, policy, recipe) → "module:attribute" of a recipe."""
 

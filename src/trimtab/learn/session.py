@@ -125,14 +125,15 @@ class Session:
         return time.monotonic() - began
 
     def finish(self, command: str, seeds: list[int], jobs: int, watch: Watch) -> Description:
-        """Evaluate the policy against every baseline, and write its folder."""
+        """Evaluate the policy against every baseline, where there are seeds for it, and write its folder."""
         policy = self.learner.trained()
         began = time.monotonic()
         with self._writing(), tempfile.TemporaryDirectory(dir=self.folder, prefix=_CANDIDATE) as name:
             # what is evaluated is what will be there: written, and loaded from disk
             candidate = Path(name) / self.job.policy
             trained.save(candidate, policy)
-            evaluation = evaluate(self.job.scenario, self.job.decision, candidate, seeds, jobs, watch)
+            job = self.job
+            evaluation = evaluate(job.scenario, job.decision, candidate, seeds, jobs, watch) if seeds else {}
         about = policy.description.model_copy(
             update={
                 "recipe": self.job.recipe,
@@ -180,8 +181,8 @@ class Session:
 
     def _expect(self, checkpoint: Checkpoint) -> None:
         where = f"out = {str(self.folder)!r} holds a training with"
-        for name, wanted in self.job.identity.items():
-            found = checkpoint.identity.get(name)
+        for name in {**self.job.identity, **checkpoint.identity}:
+            wanted, found = self.job.identity.get(name), checkpoint.identity.get(name)
             if found == wanted:
                 continue
             if name == "hash":

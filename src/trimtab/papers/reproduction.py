@@ -19,6 +19,7 @@ PAPERS: dict[str, str] = {
     "faasrank": "trimtab.papers.faasrank",
     "aset": "trimtab.papers.aset",
     "autoscale": "trimtab.papers.autoscale",
+    "metanet": "trimtab.papers.metanet",
 }
 """Name → package with ``PAPER``."""
 

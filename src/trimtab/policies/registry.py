@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
+import inspect
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -67,6 +68,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "best-fit": f"{_ASSIGN}.best_fit:BestFit",
         "least-loaded": f"{_ASSIGN}.least_loaded:LeastLoaded",
         "cheap-fit": f"{_ASSIGN}.cheap_fit:CheapFit",
+        "arima-aco": f"{_ASSIGN}.arima_aco:ArimaAco",
     },
     "select": {
         "mab": f"{_SELECT}.mab:Bandit",
@@ -80,19 +82,34 @@ ORACLES: dict[str, dict[str, str]] = {
     "select": {
         "best-static": f"{_SELECT}.best_static:BestStatic",
         "clairvoyant": f"{_SELECT}.clairvoyant:Clairvoyant",
+        "rollout": f"{_SELECT}.rollout:Rollout",
     },
 }
-"""Policies that know the future, in the same form: bounds to compare with, never to be used."""
+"""Policies that know the future, or play it over and over: bounds to compare with, never to be used."""
 
 LEARNED: dict[str, dict[str, str]] = {
     "place": {"faasrank": f"{_PLACE}.faasrank", "rank": f"{_PLACE}.rank"},
     "route": {"rank": f"{_ROUTE}.rank"},
     "scale": {"q-table": f"{_SCALE}.q_table", "dqn": f"{_SCALE}.dqn", "residual": f"{_SCALE}.residual"},
-    "assign": {},
-    "select": {"aset": f"{_SELECT}.aset"},
+    "assign": {
+        "lstm-aco": f"{_ASSIGN}.lstm_aco",
+        "decision-nn": f"{_ASSIGN}.decision_nn",
+        "semi-direct": f"{_ASSIGN}.semi_direct",
+        "graf": f"{_ASSIGN}.graf",
+        "gobi": f"{_ASSIGN}.gobi",
+        "gosh": f"{_ASSIGN}.gosh",
+    },
+    "select": {
+        "aset": f"{_SELECT}.aset",
+        "metanet": f"{_SELECT}.metanet",
+        "dqn": f"{_SELECT}.dqn",
+        "mab": f"{_SELECT}.mab",
+        "metanet-plus": f"{_SELECT}.metanet_plus",
+    },
 }
 """Decision → name → module of a policy whose weights were trained. Its function ``build(trained, parameters)``
-checks a trained policy's features and weights and makes the policy of it."""
+checks a trained policy's features and weights and makes the policy of it. One that is built in too learns from nothing
+where there is no trained one for the scenario."""
 
 _GROUP = "trimtab.policies"
 
@@ -102,7 +119,8 @@ def names(decision: str, scenario: str | None = None) -> tuple[str, ...]:
 
     With a scenario, trained ones are listed only where there is one for it.
     """
-    return (*BUILT_IN[decision], *(name for name in LEARNED[decision] if trained.ships(decision, name, scenario)))
+    learned = [name for name in LEARNED[decision] if trained.ships(decision, name, scenario)]
+    return tuple(dict.fromkeys([*BUILT_IN[decision], *learned]))
 
 
 def plain(selector: str) -> str:
@@ -110,9 +128,9 @@ def plain(selector: str) -> str:
     return f"select/{selector}" if _elsewhere(selector) else selector
 
 
-def oracles() -> list[str]:
-    """Selectors that know the future, as ``--policies`` takes them."""
-    return list(ORACLES["select"])
+def oracles(decision: str) -> list[str]:
+    """Selectors over a decision that know the future or play it over and over, as ``--policies`` takes them."""
+    return [name for name in ORACLES["select"] if name != "rollout" or decision == "assign"]
 
 
 def _elsewhere(name: str) -> bool:
@@ -160,9 +178,10 @@ def load(decision: str, name: str, parameters: dict[str, Any] | None = None, sce
         return built(trained.load(folder), decision, parameters)
     if name in LEARNED[decision]:
         folder = trained.shipped(decision, name, scenario)
-        if folder is None:
+        if folder is not None:
+            return built(trained.load(folder), decision, parameters)
+        if name not in BUILT_IN[decision]:
             raise TrimtabError(f"policy = {name!r} is not trained yet for this scenario: trimtab train makes one")
-        return built(trained.load(folder), decision, parameters)
     own = entry_points_of(decision)
     if name in own and name in BUILT_IN[decision]:
         raise TrimtabError(f"policy = {name!r} of {own[name]!r} is the name of a built-in one, must differ")
@@ -212,7 +231,7 @@ def _made(found: Any, parameters: dict[str, Any] | None, name: str) -> Any:
     if not isinstance(found, type):
         check_parameters(name, parameters or {}, ())
         return found
-    allowed = [each for each in getattr(found, "__dataclass_fields__", {}) if each != "name"]
+    allowed = [each for each in inspect.signature(found).parameters if each != "name"]
     check_parameters(name, parameters or {}, allowed)
     return found(**(parameters or {}))
 

@@ -43,6 +43,10 @@ _ALL = (
     Field("cold_start_rate", "cold", "%", scale=100),
     Field("sla_violation_rate", "violations", "%", scale=100),
     Field("cost_usd", "cost", "USD"),
+    Field("usd_per_core_hour", "cost of a core-hour", "USD"),
+    Field("hosts_usd", "hosts", "USD"),
+    Field("scheduling_usd", "schedulers", "USD"),
+    Field("violations_usd", "penalties", "USD"),
     Field("energy_kwh", "energy", "kWh"),
     Field("cpu_utilisation", "CPU", "%", "neither", 100),
     Field("cpu_utilisation_active", "CPU of active hosts", "%", "neither", 100),
@@ -59,6 +63,10 @@ _ALL = (
     Field("host_hours", "host-hours", "h"),
     Field("migrations", "migrations"),
     Field("waiting_tasks", "waiting", "tasks"),
+    Field("work_done", "work done", "core·s", "high"),
+    Field("scheduling_s", "scheduling", "s"),
+    Field("raw_phi", "φ", "USD a task"),
+    Field("largest_share", "most used policy", "%", "neither", 100),
     Field("cold_starts", "cold starts"),
 )
 FIELDS = {field.name: field for field in _ALL}
@@ -70,14 +78,14 @@ _COLUMNS = {
     "scale": ("sla_violation_rate", "instance_seconds", "cost_usd", "p95_fct_s", "changes_per_hour",
               "energy_kwh", "cold_start_rate", "mean_fct_s"),
     "route": ("success_rate", "late", "rejected", "failed", "p95_fct_s", "mean_fct_s", "cost_usd"),
-    "assign": ("cost_usd", "energy_kwh", "sla_violation_rate", "mean_fct_s", "p95_fct_s", "migrations",
-               "waiting_tasks"),
+    "assign": ("usd_per_core_hour", "cost_usd", "energy_kwh", "sla_violation_rate", "mean_fct_s", "p95_fct_s",
+               "cpu_utilisation_active", "scheduling_usd", "migrations", "waiting_tasks"),
 }  # fmt: skip
 _PRIMARY = {
     "place": ("mean_fct_s",),
     "scale": ("instance_seconds", "cost_usd", "mean_fct_s"),
     "route": ("success_rate",),
-    "assign": ("cost_usd", "energy_kwh", "mean_fct_s"),
+    "assign": ("usd_per_core_hour", "cost_usd", "energy_kwh", "mean_fct_s"),
 }
 _SHARES = {
     "late": Field("late", "late", "%", scale=100),

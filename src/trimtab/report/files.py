@@ -88,16 +88,17 @@ def write_requests(path: Path, outcomes: Sequence[Outcome], most_rows: int = MOS
     if sum(len(outcome.arrival) for outcome in kept) > most_rows:
         first = min(outcome.seed for outcome in kept)
         kept = [outcome for outcome in kept if outcome.seed == first]
-    return _write_parquet(path, [_request_frame(outcome) for outcome in kept])
+    return write_parquet(path, [_request_frame(outcome) for outcome in kept])
 
 
 def write_series(path: Path, outcomes: Sequence[Outcome]) -> Path:
     """Write ``series.parquet``: in-flight, CPU, instances, power … over time, by policy and seed."""
     names = list(dict.fromkeys(name for outcome in outcomes for name in outcome.series))
-    return _write_parquet(path, [_series_frame(outcome, names) for outcome in outcomes])
+    return write_parquet(path, [_series_frame(outcome, names) for outcome in outcomes])
 
 
-def _write_parquet(path: Path, frames: list[polars.DataFrame]) -> Path:
+def write_parquet(path: Path, frames: list[polars.DataFrame]) -> Path:
+    """Write tables of the same columns one below the other, whole."""
     import polars
 
     frame = polars.concat(frames) if frames else polars.DataFrame()

@@ -14,7 +14,11 @@ from trimtab.scenario.expand import with_base, with_copies, with_model
 from trimtab.scenario.model import Scenario
 from trimtab.scenario.overrides import apply_override
 from trimtab.scenario.preset import preset_names, preset_text
+from trimtab.scenario.profile import with_profile
 from trimtab.scenario.yaml_text import LARGEST, parse_yaml
+
+_FIRST = ("model", "profile")
+"""Keys that stand for many changes."""
 
 __all__ = ["load_scenario", "parse_scenario", "preset_names", "preset_text"]
 
@@ -51,22 +55,18 @@ def _raw(text: bytes | str, overrides: Sequence[str]) -> dict[str, Any]:
     if not isinstance(raw, dict):
         raise TrimtabError(f"holds a {type(raw).__name__}, must be a mapping such as 'name: mine'")
     raw = with_base({str(key): value for key, value in raw.items()})
-    # the model comes first, so that a person's own --set wins over what the model sets
-    raw = raw | _model_override(overrides)
-    raw = with_model(raw)
+    # the model and the profile come first, so that a person's own --set wins over what these set
+    raw = raw | {key: value.strip() for key, _, value in map(_parts, overrides) if key in _FIRST}
+    raw = with_profile(with_model(raw))
     for override in overrides:
-        if not _is_model(override):
+        if _parts(override)[0] not in _FIRST:
             apply_override(raw, override)
     return with_copies(raw)
 
 
-def _is_model(override: str) -> bool:
-    return override.partition("=")[0].strip() == "model"
-
-
-def _model_override(overrides: Sequence[str]) -> dict[str, str]:
-    chosen = [text.partition("=")[2].strip() for text in overrides if _is_model(text)]
-    return {"model": chosen[-1]} if chosen else {}
+def _parts(override: str) -> tuple[str, str, str]:
+    key, equals, value = override.partition("=")
+    return key.strip(), equals, value
 
 
 def _validated(raw: dict[str, Any]) -> Scenario:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -53,6 +54,24 @@ class Batch(Part):
     deviation: NotNegative = Field(default=0.0, description="coefficient of variation of the service time")
 
 
+class Code(Part):
+    """The real function that the live platform runs for a function of a scenario."""
+
+    path: Name = Field(description="a .py file, a zip or a folder; or the name of one of examples/functions")
+    args: dict[str, Any] = Field(default_factory=dict, description="arguments of every call")
+    size: Name | None = Field(default=None, description="the argument that says how much work a call is")
+    curve: tuple[tuple[NotNegative, NotNegative], ...] = Field(
+        default=(), description="sizes and the core-seconds that calls of these sizes take, both rising"
+    )
+
+    @model_validator(mode="after")
+    def _rising(self) -> Self:
+        for before, after in pairwise(self.curve):
+            if not (before[0] < after[0] and before[1] < after[1]):
+                raise ValueError(f"curve: {list(after)} after {list(before)}, sizes and core-seconds must rise")
+        return self
+
+
 class Function(Part):
     """What is deployed: its size, its start, its work, its limits."""
 
@@ -78,6 +97,7 @@ class Function(Part):
     network_bytes: Bytes = 0.0
     disk_bytes: Bytes = 0.0
     kind: Literal["managed", "blackbox"] = "managed"
+    code: Code | None = Field(default=None, description="what the live platform runs; the simulator needs none")
 
     @model_validator(mode="after")
     def _deviation(self) -> Self:
@@ -217,6 +237,17 @@ class Control(Part):
         return self
 
 
+class Scheduling(Part):
+    """Assign policies run as serverless functions: what a decision costs, and what delays it."""
+
+    memory: Bytes = Field(default=1769 * 2.0**20, description="of the function that a scheduler runs in")
+    gb_second: NotNegative = Field(default=1.66667e-5, description="USD for a GiB of memory for a second")
+    call: NotNegative = Field(default=2e-7, description="USD for each call")
+    latency: Seconds = Field(default=0.0, description="of a call, the scheduler's own run aside")
+    storage: BytesPerSecond = Field(default=100e6, description="at which a host reads a selector's weights")
+    runtime: str | None = Field(default=None, description="file of trimtab calibrate schedulers; null: the one shipped")
+
+
 class Fault(Part):
     """Something breaks, at a time or at a rate."""
 
@@ -256,6 +287,7 @@ class Scenario(Part):
     network: Network = Network()
     platform: Platform = Platform()
     control: Control = Control()
+    scheduling: Scheduling | None = Field(default=None, description="null: decisions are free and take no time")
     faults: tuple[Fault, ...] = ()
     workload: WorkloadSpec
     violation_price: NotNegative = Field(default=0.0, description="USD for a missed deadline")

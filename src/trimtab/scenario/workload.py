@@ -157,6 +157,12 @@ class RateStep(BaseModel):
     rate: float = Field(gt=0)
 
 
+class TaskStep(RateStep):
+    """From ``at`` on, ``rate`` tasks an interval arrive, in a mix that may differ from the one before."""
+
+    shares: dict[str, Share] = Field(default_factory=dict, description="relative rate of a function; empty: as before")
+
+
 class StreamsSpec(_Source):
     """ASET's clients: Poisson arrivals of streams, ``rate`` clients a minute for each source."""
 
@@ -175,7 +181,8 @@ class TasksSpec(_Source):
     rate: float = Field(default=1.2, gt=0, description="tasks an interval")
     interval: Length = 10.0
     duration: Length
-    steps: tuple[RateStep, ...] = Field(default=(), description="changes of the rate during the run")
+    shares: dict[str, Share] = Field(default_factory=dict, description="relative rate of a function")
+    steps: tuple[TaskStep, ...] = Field(default=(), description="changes of rate and mix during the run")
 
 
 WorkloadSpec = Annotated[

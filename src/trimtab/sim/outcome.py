@@ -51,6 +51,8 @@ class Outcome:
     has_streams: bool
     bands: list[tuple[float, str]] = field(default_factory=list)
     """(time, policy) changes of a selector."""
+    estimates: list[tuple[float, dict[str, float]]] = field(default_factory=list)
+    """(time, cost that a selector expected of each candidate), where it says so."""
     notes: list[str] = field(default_factory=list)
     """What a reader must know: decisions that a guard replaced, and why."""
 

@@ -55,12 +55,23 @@ def meters(simulation: Simulation, before: dict[str, float], violations: int) ->
         found["idle_instance_seconds"] = used["idle"]
     if any(group.price is not None for group in scenario.hosts):
         found["host_hours"] = used["on_seconds"] / 3600.0
-        found["cost_usd"] = used["on"] / 3600.0 + scenario.violation_price * violations
+        found["hosts_usd"] = used["on"] / 3600.0
+        found["violations_usd"] = scenario.violation_price * violations
+        found["cost_usd"] = found["hosts_usd"] + found["violations_usd"]
     if any(group.power for group in scenario.hosts):
         found["energy_kwh"] = used["energy"] / 3.6e6
     if simulation.workload.streams is None:
         found["offered_load"] = _offered(simulation)
+    if scenario.platform.dispatch == "interval":
+        found["work_done"] = _done(simulation)
     return found
+
+
+def _done(simulation: Simulation) -> float:
+    """Core-seconds of the tasks that ended."""
+    workload = simulation.workload
+    ended = simulation.core.results["status"] == records.COMPLETED
+    return float(workload.work[ended & (workload.arrival >= workload.warm_up)].sum())
 
 
 def _offered(simulation: Simulation) -> float:

@@ -100,6 +100,10 @@ class Simulation:
         world = self.core.world[0]
         world["sampling"] = world["sampling"] or policy.needs_samples
         world["pools_wanted"] = world["pools_wanted"] or policy.needs_pools
+        # scores and tournaments are a policy's own: what changed while another decided, it has not seen
+        world["tree_ready"], world["dirty_count"] = 0, len(self.core.hosts)
+        self.core.hosts["dirty"] = 1
+        self.core.dirty[:] = np.arange(len(self.core.hosts))
 
     def branch(self) -> Simulation:
         """A copy that goes its own way from here: for look-ahead and counterfactuals."""

@@ -62,6 +62,18 @@ def apply_plan(core, slots, plan, delays):
     return refused
 
 
+@entry
+def redraw(core, slots, left):
+    """Give tasks another amount of work that is left: a run goes on as if that were the truth."""
+    for position in range(len(slots)):
+        slot = slots[position]
+        if core.active[slot].phase == _RUNNING:
+            leave_cpu(core, slot)
+            enter_cpu(core, slot, left[position])
+        elif core.active[slot].phase != _WAITING_FOR_CORE:
+            core.active[slot].true_work = left[position]
+
+
 @kernel
 def take_off_cpu(core, slot):
     """A task stops where it runs, or waits to; what it has left goes with it."""

@@ -26,6 +26,33 @@ def draw_work(functions: Sequence[Function], function: Ints, random: np.random.G
     return work
 
 
+def draw_rest(functions: Sequence[Function], function: Ints, done: Floats, random: np.random.Generator) -> Floats:
+    """Work that is left of requests that have ``done`` so much and have not ended: drawn given just that."""
+    from scipy.special import ndtr, ndtri
+
+    mean = np.array([one.work for one in functions])[function]
+    deviation = np.array([one.work_deviation for one in functions])[function]
+    kinds = np.array([one.distribution for one in functions])[function]
+    share = random.random(len(function))
+    sigma = np.sqrt(np.log1p(deviation**2))
+    with np.errstate(divide="ignore"):
+        passed = np.log(done / (mean * np.exp(-(sigma**2) / 2))) / np.maximum(sigma, 1e-12)
+    # of the upper tail, so that work far beyond what is usual keeps its digits
+    logs = -ndtri(np.maximum(ndtr(-passed) * (1.0 - share), 1e-300)) * sigma
+    lognormal = mean * np.exp(logs - sigma**2 / 2) - done
+    half = np.sqrt(3.0) * deviation * mean
+    lowest = np.maximum(done, mean - half)
+    uniform = lowest + share * np.maximum(mean + half - lowest, 0.0) - done
+    exponential = -mean * np.log1p(-share)
+    found = np.select(
+        [kinds == "lognormal", kinds == "uniform", kinds == "exponential"],
+        [lognormal, uniform, exponential],
+        mean - done,
+    )
+    left: Floats = np.maximum(found, 1e-3 * mean)
+    return left
+
+
 def off_cpu_time(functions: Sequence[Function], function: Ints) -> Floats:
     """Seconds off the CPU of each request; an empty column where no function has any."""
     seconds = np.array([one.off_cpu for one in functions])

@@ -1,7 +1,8 @@
-"""One episode: a policy in training drives a whole run, through the same loop as ``trimtab compare``."""
+"""One episode: a policy in training drives a whole run, simulated through the same loop as ``trimtab compare``."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -54,21 +55,38 @@ def check(scenario: Scenario) -> None:
         raise TrimtabError("functions: none has a deadline, must have one: it is the requirement that is learned")
 
 
-def play(scenario: Scenario, policy: Any, seed: int) -> Episode:
-    """Run ``policy`` on a part of the workload of a seed, to the end of every request."""
+def simulated(scenario: Scenario, workload: Workload, seed: int, policy: Any) -> Outcome:
+    """A run under a scale policy in the simulator."""
     team = build_team(scenario, "scale", "fixed")
-    workload = part(build_workload(scenario, seed), seed)
-    outcome = run(scenario, workload, seed, Team({**team.policies, "scale": policy}), "training")
-    return _episode(scenario, outcome)
+    return run(scenario, workload, seed, Team({**team.policies, "scale": policy}), "training")
 
 
-def part(workload: Workload, seed: int) -> Workload:
-    """At most ``LENGTH`` seconds from a place that the seed draws; the first ``SETTLING`` are not judged.
+@dataclass(frozen=True)
+class World:
+    """Where episodes are played."""
+
+    run: Callable[[Scenario, Workload, int, Any], Outcome] = simulated
+    """Scenario, workload, seed and scale policy to the outcome."""
+    length: float = LENGTH
+    """Seconds of an episode, at most."""
+
+
+SIMULATED = World()
+
+
+def play(scenario: Scenario, policy: Any, seed: int, world: World = SIMULATED) -> Episode:
+    """Run ``policy`` on a part of the workload of a seed, to the end of every request."""
+    workload = part(build_workload(scenario, seed), seed, world.length)
+    return _episode(scenario, world.run(scenario, workload, seed, policy))
+
+
+def part(workload: Workload, seed: int, longest: float = LENGTH) -> Workload:
+    """At most ``longest`` seconds from a place that the seed draws; the first ``SETTLING`` are not judged.
 
     A run begins with the instances of the scenario, whatever the load is at that place: getting there is part of
     what is learned, not of the figures.
     """
-    length = min(LENGTH, workload.duration)
+    length = min(longest, workload.duration)
     begin = stream(seed, "policy").random() * (workload.duration - length)
     rows = slice(*np.searchsorted(workload.arrival, [begin, begin + length]).tolist())
     return replace(

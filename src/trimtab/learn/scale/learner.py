@@ -87,6 +87,7 @@ class QLearner(ABC):
     steps: int = 0
 
     def __post_init__(self) -> None:
+        self.world = episode.SIMULATED
         episode.check(self.scenario)
         self.random = np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed, spawn_key=(40,))))
         self.prepare()
@@ -133,7 +134,8 @@ class QLearner(ABC):
         """One episode, each on a workload of its own."""
         explorer = Explorer(self)
         learning, exploration = self.learning, self.exploration
-        found = episode.play(self.scenario, explorer, TRAINING_SEEDS + 10_000 * self.seed + self.done)
+        workload = TRAINING_SEEDS + 10_000 * self.seed + self.done
+        found = episode.play(self.scenario, explorer, workload, self.world)
         self.done += 1
         # most actions of an early episode are random: that it went well says nothing of what was learned
         settled = found.held and exploration <= 2 * self.settings.last_exploration
@@ -142,10 +144,17 @@ class QLearner(ABC):
         figures |= {"exploration": exploration, "learning": float(learning)}
         return Progress(explorer.total / max(explorer.taken, 1), explorer.taken, figures)
 
+    def settle(self) -> None:
+        """Before going on in another world: what was learned stays, and little is tried at random any more.
+
+        That the requirement held in the world before says nothing of the next one: learning goes on.
+        """
+        self.held, self.budget = 0, self.done
+
     def state(self) -> tuple[State, dict[str, Any]]:
         """All that training depends on; kinds add their own."""
         meta = {
-            "done": self.done, "held": self.held, "steps": self.steps,
+            "done": self.done, "held": self.held, "steps": self.steps, "budget": self.budget,
             "random": generator_state(self.random),
         }  # fmt: skip
         return {}, meta
@@ -153,6 +162,7 @@ class QLearner(ABC):
     def restore(self, arrays: State, meta: dict[str, Any]) -> None:
         """Go on from what ``state`` returned."""
         self.done, self.held, self.steps = int(meta["done"]), int(meta["held"]), int(meta["steps"])
+        self.budget = int(meta.get("budget", self.budget))
         self.random = restored_generator(meta["random"])
 
     def trained(self) -> Trained:

@@ -174,9 +174,12 @@ def share_needed(task, host):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def meets_deadlines(task, host):  # type: ignore[no-untyped-def]
-    """Whether the task would be in time there, and everybody who is already there still as well."""
-    needed = max(host.needed, share_needed(task, host))
+def meets_deadlines(task, host, margin=1.0):  # type: ignore[no-untyped-def]
+    """Whether the task would be in time there, and everybody who is already there still as well.
+
+    With a margin: even if all of them take ``margin`` times as long as expected.
+    """
+    needed = margin * max(host.needed, share_needed(task, host))
     return share_with(task, host) >= needed * (1.0 - ROUNDING)
 
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
+Bools = npt.NDArray[np.bool_]
 
 ON, WAKING, HIBERNATED, DOWN = 0, 1, 2, 3
 """Values of ``HostTable.state``."""
@@ -33,6 +34,10 @@ class TaskTable:
     """Bytes."""
     deadline: Floats
     """Seconds from arrival; infinite where there is none."""
+    disk: Floats
+    """Bytes a second that it reads and writes while it has all the cores that it can use."""
+    movable: Bools
+    """Whether it can be put elsewhere now: not while it migrates or waits for its host, nor before it began there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +61,16 @@ class HostTable:
     """Mean one-way network delay from the gateways, in seconds."""
     bandwidth: Floats
     """Bytes per second for migrations."""
+    disk: Floats
+    """Bytes a second that its disk gives."""
 
 
 class AssignPolicy(Protocol):
-    """An assign policy; it may keep state of its own between calls and must be seeded."""
+    """An assign policy; it may keep state of its own between calls and must be seeded.
+
+    One that learns from the past has ``watch(tasks, hosts, now)`` too: it is called once an interval, before
+    anybody plans, whether this policy decides in it or not.
+    """
 
     @property
     def name(self) -> str:

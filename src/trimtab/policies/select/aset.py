@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from trimtab.errors import TrimtabError, did_you_mean
+from trimtab.errors import TrimtabError
 from trimtab.policies.parameters import guard_of
 from trimtab.policies.select.contract import Expectation, Floats, Situation, State, WindowOutcome
 from trimtab.policies.select.convolution import LEAST_STEPS, forward, shapes
+from trimtab.policies.select.fitted import candidates_of, check_features, fallback_of, number_of
 from trimtab.policies.trained import Trained
 
 STEPS = 8
@@ -31,15 +32,11 @@ class Aset:
     decision: ClassVar[str] = "select"
 
     def __init__(self, found: Trained, guard: bool = True) -> None:
-        settings = found.description.settings
-        self.candidates = tuple(_texts(found, "candidates"))
-        self.fallback = str(settings.get("fallback", ""))
-        if self.fallback not in self.candidates:
-            raise TrimtabError(f"{found.where}: fallback = {self.fallback!r}, must be one of its candidates")
+        self.candidates, self.fallback = candidates_of(found), fallback_of(found)
         self.expectation = _expectation(found) if guard else None
         self._where, self._features = found.where, found.description.features
-        self._steps = int(_number(found, "steps", LEAST_STEPS))
-        self._margin = _number(found, "margin", 0.0)
+        self._steps = int(number_of(found, "steps", LEAST_STEPS))
+        self._margin = number_of(found, "margin", 0.0)
         size = len(self._features)
         wanted = shapes(self._steps, size, len(self.candidates)) | {"mean": (size,), "scale": (size,)}
         found.expect(self._features, wanted)
@@ -49,18 +46,7 @@ class Aset:
 
     def check(self, situation: Situation) -> None:
         """Refuse workers or ranges other than those it was trained for."""
-        if self._features == situation.features:
-            return
-        for name in situation.features:
-            if name not in self._features:
-                raise TrimtabError(
-                    f"{self._where}: trained for other workers, does not know the feature {name!r}"
-                    f"{did_you_mean(name, self._features)}"
-                )
-        raise TrimtabError(
-            f"{self._where}: trained for {len(self._features)} features in another order or number, "
-            f"this scenario has {len(situation.features)}"
-        )
+        check_features(self._where, self._features, situation)
 
     def reset(self, situation: Situation, seed: int) -> None:
         """Nothing has been seen yet."""
@@ -95,20 +81,6 @@ def choice(values: Array, candidates: tuple[str, ...], fallback: str, margin: fl
 def build(found: Trained, parameters: dict[str, Any]) -> Aset:
     """The policy of a trained folder; ``guard`` turns off what needs an expectation of the fallback."""
     return Aset(found, guard_of("aset", parameters))
-
-
-def _texts(found: Trained, name: str) -> list[str]:
-    value = found.description.settings.get(name)
-    if not isinstance(value, list) or not value or not all(isinstance(each, str) for each in value):
-        raise TrimtabError(f"{found.where}: settings: {name} = {value!r}, must be a list of names")
-    return value
-
-
-def _number(found: Trained, name: str, least: float) -> float:
-    value = found.description.settings.get(name)
-    if not isinstance(value, int | float) or not math.isfinite(value) or value < least:
-        raise TrimtabError(f"{found.where}: settings: {name} = {value!r}, must be a number from {least:g} on")
-    return float(value)
 
 
 def _expectation(found: Trained) -> Expectation | None:

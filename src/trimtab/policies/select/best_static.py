@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from trimtab.policies.select.clairvoyant import successes
-from trimtab.policies.select.contract import Situation, State, WindowOutcome
-from trimtab.sim.simulation import Simulation
+from trimtab.policies.select.contract import Future, Situation, State, WindowOutcome
 
 
 class BestStatic:
@@ -18,13 +16,13 @@ class BestStatic:
 
     def reset(self, situation: Situation, seed: int) -> None:
         """A run begins."""
-        self._decision, self._best = situation.decision, ""
+        self._candidates, self._best = situation.candidates, ""
 
-    def foresee(self, simulation: Simulation, policies: dict[str, Any]) -> None:
+    def foresee(self, future: Future) -> None:
         """Play the whole run with each candidate; of equal ones the first."""
         if self._best:
             return
-        reached = {name: _kept(simulation, self._decision, policy) for name, policy in policies.items()}
+        reached = {name: future.whole(name) for name in self._candidates}
         self._best = max(reached, key=lambda name: reached[name])
 
     def choose(self, state: State, now: float) -> str:
@@ -33,10 +31,3 @@ class BestStatic:
 
     def learn(self, outcome: WindowOutcome) -> None:
         """It knows already."""
-
-
-def _kept(simulation: Simulation, decision: str, policy: Any) -> int:
-    trial = simulation.branch()
-    trial.switch(decision, policy)
-    trial.advance()
-    return successes(trial, trial.workload.warm_up, trial.workload.duration)

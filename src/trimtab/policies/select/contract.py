@@ -12,6 +12,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from trimtab.policies.assign.contract import HostTable, Ints, TaskTable
+
 Floats = npt.NDArray[np.float64]
 
 CANDIDATES: dict[str, tuple[str, ...]] = {
@@ -24,8 +26,17 @@ CANDIDATES: dict[str, tuple[str, ...]] = {
         "random-proportional-load",
         "least-impedance",
     ),
+    "assign": (
+        "arima-aco",
+        "lstm-aco",
+        "decision-nn",
+        "semi-direct",
+        "graf",
+        "gobi",
+        "gosh",
+    ),
 }
-"""Decision → the policies that a selector chooses from, unless told: for routing, ASET's seven."""
+"""Decision → the policies that a selector chooses from, unless told: ASET's for routing, MetaNet's for assigning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +69,17 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
+class AssignState(State):
+    """What is there to be planned, beside the figures of the interval that ends now."""
+
+    tasks: TaskTable
+    hosts: HostTable
+    current: Ints
+    plans: dict[str, Ints]
+    """What each candidate would do, for a selector that compares plans; else empty."""
+
+
+@dataclass(frozen=True, slots=True)
 class WindowOutcome:
     """What came of a window: requests that ended in it."""
 
@@ -66,6 +88,10 @@ class WindowOutcome:
     failed: int
     """Answered too late, or never."""
     rejected: int
+    cost: float | None = None
+    """USD of hosts and schedulers in the window over the tasks that ended lately, φ; None where it says nothing."""
+    seconds: float = 0.0
+    """That the scheduler ran, ω."""
 
     @property
     def ended(self) -> int:
@@ -98,6 +124,19 @@ class Expectation:
     def success(self, demand: float) -> float:
         """The success rate to expect."""
         return float(np.interp(demand, self.demand, self.rate))
+
+
+class Future(Protocol):
+    """What would come of each candidate from here; the higher the better. Handed to a selector that has ``foresee``."""
+
+    def window(self, name: str, beyond: float) -> float:
+        """If it decides in the next window, and the fallback for ``beyond`` seconds after it: the true future."""
+
+    def whole(self, name: str) -> float:
+        """If it decides until the run ends: the true future."""
+
+    def imagined(self, name: str, samples: int, seed: int) -> float:
+        """As ``window``, the mean over futures that are drawn from what is known; the same seed, the same futures."""
 
 
 class SelectPolicy(Protocol):

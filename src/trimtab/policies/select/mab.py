@@ -1,14 +1,20 @@
-"""``mab``: a contextual bandit (LinUCB) that learns while it runs, from the success rate of each window."""
+"""``mab``: a contextual bandit (LinUCB) that learns while it runs, from the success or the cost of each window."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 
 from trimtab.errors import TrimtabError
+from trimtab.policies.parameters import check_parameters
 from trimtab.policies.select.contract import Floats, Situation, State, WindowOutcome
+from trimtab.policies.select.fitted import candidates_of, fallback_of
+from trimtab.policies.trained import Trained
+
+COUNT, COST, LARGEST = "count", "cost", "largest"
+"""Arrays of a trained bandit: how often each candidate planned, what that cost in all, the largest cost."""
 
 
 @dataclass
@@ -16,6 +22,8 @@ class Bandit:
     """LinUCB (Li et al. 2010): for each candidate a ridge regression on the context, plus its error.
 
     What is regressed is the share that did not succeed, so that a policy never tried looks perfect and is tried.
+    Where tasks are assigned it is the cost φ over the largest one so far; there the context is 1 alone, which
+    leaves a plain upper confidence bound, and the bandit may have learned before.
     """
 
     name: ClassVar[str] = "mab"
@@ -28,9 +36,10 @@ class Bandit:
             raise TrimtabError(f"policy 'mab': optimism = {self.optimism}, must be a number from 0 on")
 
     def reset(self, situation: Situation, seed: int) -> None:
-        """Forget what was learned."""
+        """Forget what was learned in a run."""
         self._candidates = situation.candidates
         self._arms: dict[str, tuple[Floats, Floats]] = {}
+        self._largest = 0.0
         self._context: Floats | None = None
 
     def choose(self, state: State, now: float) -> str:
@@ -40,18 +49,50 @@ class Bandit:
 
     def learn(self, outcome: WindowOutcome) -> None:
         """One more row for the policy that decided; a window in which nothing ended says nothing."""
-        if self._context is None or outcome.ended == 0:
+        context, self._context = self._context, None
+        if context is None or (outcome.cost is None and outcome.ended == 0):
             return
-        matrix, vector = self._arm(outcome.policy, len(self._context))
-        self._arms[outcome.policy] = (
-            matrix + np.outer(self._context, self._context),
-            vector + (outcome.success - 1.0) * self._context,
-        )
+        loss = 1.0 - outcome.success if outcome.cost is None else outcome.cost
+        self._largest = max(self._largest, 1.0 if outcome.cost is None else loss)
+        matrix, vector = self._arm(outcome.policy, len(context))
+        self._arms[outcome.policy] = (matrix + np.outer(context, context), vector - loss * context)
 
     def _arm(self, name: str, size: int) -> tuple[Floats, Floats]:
         return self._arms.get(name, (np.eye(size), np.zeros(size)))
 
     def _bound(self, name: str, context: Floats) -> float:
         matrix, vector = self._arm(name, len(context))
-        seen = np.linalg.solve(matrix, np.stack([vector, context], axis=1))
+        seen = np.linalg.solve(matrix, np.stack([vector / (self._largest or 1.0), context], axis=1))
         return float(seen[:, 0] @ context + self.optimism * np.sqrt(context @ seen[:, 1]))
+
+
+@dataclass
+class TrainedBandit(Bandit):
+    """A bandit that begins with what it learned from a data set."""
+
+    candidates: tuple[str, ...] = ()
+    fallback: str = ""
+    arms: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """Of each candidate, how often it planned and what that cost in all."""
+    largest: float = 1.0
+
+    def reset(self, situation: Situation, seed: int) -> None:
+        """Back to what it learned from the data set."""
+        super().reset(situation, seed)
+        self._arms = {
+            name: (np.array([[1.0 + count]]), np.array([-cost])) for name, (count, cost) in self.arms.items()
+        }  # fmt: skip
+        self._largest = self.largest
+
+
+def build(found: Trained, parameters: dict[str, Any]) -> TrainedBandit:
+    """The policy of a trained folder."""
+    check_parameters(Bandit.name, parameters, ("optimism",))
+    candidates = candidates_of(found)
+    found.expect(found.description.features, {COUNT: (len(candidates),), COST: (len(candidates),), LARGEST: (1,)})
+    count, cost, largest = (found.arrays[name].astype(np.float64) for name in (COUNT, COST, LARGEST))
+    if not (count >= 0.0).all() or not (cost >= 0.0).all() or largest[0] <= 0.0:
+        raise TrimtabError(f"{found.where}: weights must be from 0 on, {LARGEST!r} above 0")
+    arms = {name: (float(count[place]), float(cost[place])) for place, name in enumerate(candidates)}
+    optimism = float(parameters.get("optimism", Bandit.optimism))
+    return TrainedBandit(optimism, candidates, fallback_of(found), arms, float(largest[0]))

@@ -12,7 +12,8 @@ from trimtab.report.figure import Figure, Runs, axis, line, log_axis, significan
 from trimtab.sim.outcome import COMPLETED
 
 # Every half per cent, and finer where tails differ.
-_LEVELS = np.unique(np.r_[np.linspace(0.005, 1, 200), 0.9925, 0.9975, 0.999, 0.9995, 0.9999])
+LEVELS = np.unique(np.r_[np.linspace(0.005, 1, 200), 0.9925, 0.9975, 0.999, 0.9995, 0.9999])
+"""Shares of requests at which a distribution is drawn."""
 
 
 def cumulative(runs: Runs) -> list[Figure]:
@@ -22,8 +23,8 @@ def cumulative(runs: Runs) -> list[Figure]:
         times = _times(runs, policy)
         if len(times):
             hover = "%{y:.1f} % within %{x:.3~g} s<extra>" + policy + "</extra>"
-            data.append(line(policy, runs.style[policy], significant(np.quantile(times, _LEVELS)),
-                             significant(_LEVELS * 100), hovertemplate=hover))  # fmt: skip
+            data.append(line(policy, runs.style[policy], significant(np.quantile(times, LEVELS)),
+                             significant(LEVELS * 100), hovertemplate=hover))  # fmt: skip
     if not data:
         return []
     times_shown = [time for trace in data for time in trace["x"]]

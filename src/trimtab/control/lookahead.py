@@ -1,0 +1,80 @@
+"""What a decision will have cost: branches of a run that are played on, arrivals and all, until the work is done.
+
+    cost = host USD + function charges + price of violations, from now on until everything has drained
+
+A policy plans for some intervals while tasks arrive; what is unfinished then is worth what it costs to finish it with
+nobody arriving any more. The cost of the first intervals alone would reward whoever defers work.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from trimtab.control.assigning import AssignLoop
+from trimtab.control.simulated import SimulatedPlatform
+from trimtab.sim import records
+from trimtab.sim.meters import meter_all
+from trimtab.sim.simulation import Simulation
+
+HORIZON = 6
+"""Intervals with arrivals."""
+_PATIENCE = 200
+"""Intervals after which tasks that found no host are given up."""
+
+
+def outlook(simulation: Simulation, policies: Sequence[Any], horizon: int = HORIZON) -> float:
+    """USD from now on if ``policies`` plan one interval each and the last one goes on; the run itself is untouched."""
+    branch = simulation.branch()
+    loop = AssignLoop(SimulatedPlatform(branch), copy.deepcopy(policies[0]))
+    before = _spent(branch)
+    begin = branch.now
+    for interval in range(horizon):
+        if 0 < interval < len(policies):
+            loop.policy = copy.deepcopy(policies[interval])
+            loop.watchers = (loop.policy,)
+        loop.tick()
+        run_until(loop, begin + (interval + 1) * loop.interval)
+    return _drained(loop, begin + horizon * loop.interval) - before + loop.bill.usd
+
+
+def run_until(loop: AssignLoop, until: float) -> None:
+    """Run on, and carry out the plan that is on its way when it comes."""
+    simulation = loop.platform.simulation
+    if loop.due < until:
+        simulation.advance(loop.due)
+        loop.apply()
+    simulation.advance(until)
+
+
+def _drained(loop: AssignLoop, begin: float) -> float:
+    """Play on until all that has arrived is done; returns what was spent by then."""
+    simulation = loop.platform.simulation
+    world = simulation.core.world[0]
+    world["requests"] = world["next_request"]
+    for interval in range(1, _PATIENCE + 1):
+        if simulation.ended or not _unplanned(simulation):
+            break
+        loop.tick()
+        run_until(loop, begin + interval * loop.interval)
+    if not simulation.ended:
+        simulation.advance(math.inf)
+    return _spent(simulation)
+
+
+def _unplanned(simulation: Simulation) -> bool:
+    active = simulation.core.active
+    return bool(np.any((active["id"] >= 0) & (active["phase"] == records.UNASSIGNED)))
+
+
+def _spent(simulation: Simulation) -> float:
+    """USD of hosts and violations so far; a task that never ends is a violation too."""
+    meter_all(simulation.core)
+    hosts, results = simulation.core.hosts, simulation.core.results
+    late = int(results["late"].sum()) + int(np.count_nonzero(results["status"] == records.FAILED))
+    paid = float((hosts["on_seconds"] * hosts["price"]).sum()) / 3600.0
+    return paid + simulation.scenario.violation_price * late

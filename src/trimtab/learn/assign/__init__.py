@@ -1,0 +1,1 @@
+"""Learning of the schedulers that assign tasks to hosts."""

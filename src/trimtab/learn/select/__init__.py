@@ -1,0 +1,1 @@
+"""Learning of selectors over schedulers."""

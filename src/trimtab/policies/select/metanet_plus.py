@@ -1,0 +1,117 @@
+"""``metanet-plus``: every candidate plans, and the plan that is expected to cost least is carried out.
+
+MetaNet predicts from the state alone what a scheduler will cost. Here the cheap heuristics are candidates too, and
+the plans themselves are compared: what each will have cost by the time its tasks are done, more than the plan of the
+fallback, the best fixed policy. The surrogate starts from what can be worked out on paper, host USD and the price of
+tasks that are likely to be late, and corrects that by a set of linear models that were fitted on branches of simulated
+runs, each on other states: where they disagree, nobody knows, and the fallback plans. So it does always where
+training did not prove the choice to be better.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from trimtab.errors import TrimtabError
+from trimtab.policies.assign.objective import VIOLATION_PRICE
+from trimtab.policies.parameters import check_parameters
+from trimtab.policies.select.contract import AssignState, Floats, Situation, State, WindowOutcome
+from trimtab.policies.select.plan_features import CONTEXT, PLAN, Comparison, context
+from trimtab.policies.trained import Trained
+
+NAME = "metanet-plus"
+FEATURES = (*PLAN, *CONTEXT)
+
+
+_USD, _RISK = PLAN.index("usd"), PLAN.index("risk-low")
+
+
+def on_paper(differences: Floats) -> Floats:
+    """Milli-USD that plans cost more, if hosts drain as expected and nobody comes."""
+    return differences[:, _USD] + 1e3 * VIOLATION_PRICE * differences[:, _RISK]
+
+
+def design(differences: Floats, contexts: Floats, scale: Floats) -> Floats:
+    """Inputs of the linear models: every difference, in its own scale, times every number of the context."""
+    products = (differences / scale)[:, :, None] * contexts[:, None, :]
+    return products.reshape(len(differences), -1)
+
+
+class MetaNetPlus:
+    """Least expected cost with a charge for doubt; the fallback unless another plan promises to be cheaper."""
+
+    name: ClassVar[str] = NAME
+    decision: ClassVar[str] = "select"
+    compares: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        candidates: tuple[str, ...],
+        fallback: str,
+        weights: Floats,
+        scale: Floats,
+        caution: float,
+        proven: bool = True,
+    ) -> None:
+        self.candidates, self.fallback = candidates, fallback
+        self.size = weights.nbytes + scale.nbytes
+        """Bytes that the host which runs it reads."""
+        self.expected: dict[str, float] = {}
+        """Of the last choice: milli-USD that each candidate's plan will cost more than the fallback's."""
+        self._weights, self._scale, self._caution = weights, scale, caution
+        self._proven = proven
+
+    def reset(self, situation: Situation, seed: int) -> None:
+        """A run begins; nothing is remembered."""
+        self.expected = {}
+
+    def choose(self, state: State, now: float) -> str:
+        """The candidate whose plan is the best bet."""
+        if not isinstance(state, AssignState):
+            raise ValueError("plans can be compared for assign decisions only")
+        self.expected = dict.fromkeys(self.candidates, 0.0)
+        reference = state.plans[self.fallback]
+        others = {plan.tobytes(): name for name, plan in reversed(state.plans.items())}
+        others.pop(reference.tobytes(), None)
+        if not others or not self._proven:
+            return self.fallback
+        names = [name for name in self.candidates if name in others.values()]
+        comparison = Comparison(state.tasks, state.hosts, state.current, reference)
+        differences = np.array([comparison.difference(state.plans[name]) for name in names])
+        costs, doubts = self.predicted(differences, context(state.tasks, state.hosts, state.current))
+        self.expected.update(zip(names, costs.tolist(), strict=True))
+        bets = costs + self._caution * doubts
+        best = int(np.argmin(bets))
+        return names[best] if bets[best] < 0.0 else self.fallback
+
+    def predicted(self, differences: Floats, about: Floats) -> tuple[Floats, Floats]:
+        """Milli-USD more than the reference: mean and deviation over the models."""
+        inputs = design(differences, np.broadcast_to(about, (len(differences), len(about))), self._scale)
+        found = on_paper(differences)[:, None] + inputs @ self._weights.T
+        return found.mean(axis=1), found.std(axis=1)
+
+    def learn(self, outcome: WindowOutcome) -> None:
+        """Nothing is learned while it runs: one interval's cost says nothing about a plan."""
+
+
+def build(trained: Trained, parameters: dict[str, Any]) -> MetaNetPlus:
+    """The selector of a trained folder."""
+    check_parameters(NAME, parameters, ("caution",))
+    settings = trained.description.settings
+    candidates, fallback = tuple(settings["candidates"]), settings["fallback"]
+    models = int(settings["models"])
+    trained.expect(FEATURES, {"weights": (models, len(PLAN) * len(CONTEXT)), "scale": (len(PLAN),)})
+    caution = float(parameters.get("caution", settings["caution"]))
+    if fallback not in candidates or not 0.0 <= caution < float("inf"):
+        raise TrimtabError(
+            f"{trained.where}: fallback = {fallback!r}, caution = {caution!r}, must be a candidate and from 0 on"
+        )
+    weights, scale = trained.arrays["weights"].astype(np.float64), trained.arrays["scale"].astype(np.float64)
+    if not (scale > 0.0).all():
+        raise TrimtabError(f"{trained.where}: scale holds {scale.min()}, must be above 0")
+    proven = settings["proven"]
+    if not isinstance(proven, bool):
+        raise TrimtabError(f"{trained.where}: settings: proven = {proven!r}, must be true or false")
+    return MetaNetPlus(candidates, fallback, weights, scale, caution, proven)
