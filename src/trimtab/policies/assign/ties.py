@@ -21,11 +21,9 @@ def first_best(values: Floats) -> int:
 
 def first_best_of_rows(values: Floats) -> Ints:
     """The same for each row."""
-    found: Ints = np.argmax(values >= values.max(axis=1)[:, None] - SAME, axis=1)
-    return found
+    return np.argmax(values >= values.max(axis=1)[:, None] - SAME, axis=1).astype(np.int32)
 
 
 def falling(values: Floats) -> Ints:
     """Places from the largest to the smallest value, equally good ones in their order."""
-    found: Ints = np.argsort(-np.round(values / SAME), kind="stable")
-    return found
+    return np.argsort(-np.round(values / SAME), kind="stable").astype(np.int32)
