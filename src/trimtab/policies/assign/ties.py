@@ -21,7 +21,8 @@ def first_best(values: Floats) -> int:
 
 def first_best_of_rows(values: Floats) -> Ints:
     """The same for each row."""
-    return np.argmax(values >= values.max(axis=1)[:, None] - SAME, axis=1).astype(np.int32)
+    found: Ints = np.argmax(values >= values.max(axis=1)[:, None] - SAME, axis=1).astype(np.int32)
+    return found
 
 
 def falling(values: Floats) -> Ints:
