@@ -13,6 +13,7 @@ from tests.worlds import MIB, scenario, workload
 
 from trimtab.control.run import Team, run
 from trimtab.control.selecting import Selection
+from trimtab.errors import TrimtabError
 from trimtab.policies import registry
 from trimtab.policies.assign.contract import HostTable, Ints, TaskTable
 from trimtab.policies.select.contract import Situation, State, WindowOutcome
@@ -24,7 +25,7 @@ WATTS = (100.0, 110.0, 120.0, 130.0, 140.0, 150.0, 160.0, 170.0, 180.0, 190.0, 2
 HOST = {"cores": 2.0, "price": 3.6, "power": WATTS, "network": 64 * MIB}
 """0.001 USD a second."""
 TASK = {"memory": 256 * MIB, "parallelism": 1.0}
-Answer = Callable[[TaskTable, HostTable, Ints], list[int]]
+Answer = Callable[[TaskTable, HostTable, Ints], Any]
 
 
 class Scripted:
@@ -38,8 +39,8 @@ class Scripted:
     def reset(self, seed: int) -> None:
         pass
 
-    def plan(self, tasks: TaskTable, hosts: HostTable, current: Ints) -> Ints:
-        return np.array(self.answer(tasks, hosts, current), np.int32)
+    def plan(self, tasks: TaskTable, hosts: HostTable, current: Ints) -> Any:
+        return self.answer(tasks, hosts, current)
 
 
 def first_host(tasks: TaskTable, hosts: HostTable, current: Ints) -> list[int]:
@@ -141,6 +142,26 @@ def test_the_feasible_part_of_a_plan_is_carried_out(tmp_path: Path, second: int,
     assert done.meters["refused_assignments"] == refused
     note = f"{refused} assignments were not feasible and were not carried out"
     assert (note in done.notes) == (refused > 0)
+
+
+@pytest.mark.parametrize(
+    ("plan", "note"),
+    [
+        ([0], "2 times a task was left out of a plan that was too short"),
+        ([0, -1, 0, 0], "4 entries of plans were for no task and were left out"),
+    ],
+)
+def test_a_plan_of_another_length_is_carried_out_as_far_as_it_goes(tmp_path: Path, plan: list[int], note: str) -> None:
+    given = world(tmp_path, memory=300 * MIB)
+    done = ran(given, workload([0.0, 0.0], 5.0), lambda tasks, hosts, current: plan)
+    assert done.completion[0] == exactly(15.5)
+    assert any(each.endswith(note.partition(" ")[2]) for each in done.notes)
+
+
+@pytest.mark.parametrize("plan", [[0.5, 1.5], [[0], [0, 1]], ["first", "second"]])
+def test_what_is_no_plan_is_a_mistake_of_the_policy(tmp_path: Path, plan: Any) -> None:
+    with pytest.raises(TrimtabError, match="must be one whole number for each of 2 tasks"):
+        ran(world(tmp_path), workload([0.0, 0.0], 5.0), lambda tasks, hosts, current: plan)
 
 
 class Weighed:

@@ -45,6 +45,14 @@ ENDED = {
     "returns-nan": ("def main(args):\n    return {'x': float('nan')}\n", "not JSON compliant"),
     "returns-much": ("def main(args):\n    return {'x': 'y' * (1 << 22)}\n", "must be at most 1048576"),
     "raises": ("def main(args):\n    raise ValueError('no such luck')\n", "ValueError: no such luck"),
+    "raises-no-text": ("def main(args):\n    raise ValueError('\\ud800')\n", "ValueError: ?"),
+    "returns-no-text": ("def main(args):\n    return {'x': '\\ud800'}\n", "not JSON"),
+    "loads-garbage": (
+        "import os\nfor each in range(4, 20):\n    try:\n"
+        "        os.write(each, b'HTTP/1.1 200 OK\\r\\nContent-Length: 3\\r\\n\\r\\n{,}')\n"
+        "    except OSError:\n        pass\ndef main(args):\n    return {}\n",
+        "not JSON",
+    ),
     "exits": ("import sys\ndef main(args):\n    sys.exit(3)\n", "SystemExit: 3"),
     "dies": ("import os\ndef main(args):\n    os._exit(3)\n", "ended with exit code 3"),
     "kills-itself": ("import os\ndef main(args):\n    os.kill(os.getpid(), 11)\n    os.abort()\n", "killed by signal"),

@@ -143,6 +143,23 @@ def test_a_chain_is_followed(platform: RunningPlatform) -> None:
     assert client.call("first", {"n": 5}).result["n"] == 7
 
 
+def test_an_asynchronous_call_follows_its_chain_and_may_fail_with_any_text(platform: RunningPlatform) -> None:
+    client = platform.client()
+    client.deploy("begins", {"code": "def main(args):\n    return {'next': 'ends', 'x': 1}\n", "chain": True})
+    client.deploy("ends", {"code": "def main(args):\n    return {'x': args['x'] + 1}\n"})
+    client.deploy("fails-oddly", {"code": "def main(args):\n    raise ValueError('\\ud800')\n"})
+    for name, key, expected in (("fails-oddly", "error", "ValueError: ?"), ("begins", "result", {"x": 2})):
+        path = client.ask("POST", f"/async-function/{name}", {})[1]["activation"]
+
+        def ended(path: str = f"/v1/activations/{path}") -> Any:
+            row = json.loads(get(platform, path))
+            return row if row["status"] in ("completed", "failed") else None
+
+        assert within(10.0, ended)[key] == expected
+    for name in ("begins", "ends", "fails-oddly"):
+        client.remove(name)
+
+
 def test_state_has_every_metric_and_calls_say_where_they_ran(platform: RunningPlatform) -> None:
     client = platform.client()
     client.deploy("spin", {"code": SPIN, "memory_mb": 64})

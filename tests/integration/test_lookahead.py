@@ -119,3 +119,30 @@ def test_candidates_take_parameters():
             candidate_of(place, bad)
     with pytest.raises(TrimtabError, match="margn"):
         candidate_of(place, "best-fit(margn=1)")
+
+
+class Watcher(Everything):
+    """Counts the moments that it was shown."""
+
+    def __init__(self, host):
+        super().__init__(host)
+        self.moments = []
+
+    def watch(self, tasks, hosts, now):
+        self.moments.append(now)
+
+
+def test_a_branch_does_not_show_its_policy_the_same_moment_twice(monkeypatch):
+    simulation = begun(world(), [1.0, 12.0])
+    policy, kept = Watcher(0), []
+    loop = AssignLoop(SimulatedPlatform(simulation), policy)
+    loop.look()
+    monkeypatch.setattr("trimtab.control.lookahead.copy.deepcopy", lambda each: kept.append(each) or each)
+    outlook(simulation, [policy], 3)
+    assert policy.moments == [10.0, 20.0, 30.0]
+
+
+def test_a_task_that_never_finds_a_host_is_a_violation():
+    simulation = begun(world(), [1.0])
+    # the host is never up for it: 0.5 USD, and nothing else
+    assert outlook(simulation, [Everything(-1)]) == pytest.approx(0.5)

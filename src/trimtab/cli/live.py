@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
@@ -68,9 +69,10 @@ def command(
         from trimtab.live.start import Supervisor, Wanted
     folder = _prepared(state)
     place, scale = (name if decision == each else None for each in ("place", "scale"))
-    Supervisor(Wanted(found, place, scale, host, port, folder, select=select)).run(
-        lambda each: _announce(each, as_json)
-    )
+    with _locked(folder):
+        Supervisor(Wanted(found, place, scale, host, port, folder, select=select)).run(
+            lambda each: _announce(each, as_json)
+        )
 
 
 def _prepared(state: Path) -> Path:
@@ -81,6 +83,19 @@ def _prepared(state: Path) -> Path:
         reason = (error.strerror or str(error)).lower()
         raise TrimtabError(f"state = {str(state)!r}, must be a folder that can be written: {reason}") from None
     return state.resolve()
+
+
+def _locked(folder: Path) -> BinaryIO:
+    """The folder is ours as long as this file is open: two gateways on one ledger would run its calls twice."""
+    file = (folder / "lock").open("wb")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise TrimtabError(
+            f"state = {str(folder)!r} is in use, must be a folder that no other trimtab live uses"
+        ) from None
+    return file
 
 
 def _announce(supervisor: Supervisor, as_json: bool) -> None:

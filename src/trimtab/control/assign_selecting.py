@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from trimtab.control.assign_windows import AssignWindows
-from trimtab.control.assigning import AssignLoop, View, checked
+from trimtab.control.assigning import AssignLoop, View
 from trimtab.control.futures import AssignFuture
 from trimtab.control.select_guard import SelectGuard
 from trimtab.control.selecting import Selection
@@ -95,7 +95,7 @@ class AssignSelectLoop:
         loop, plans, seconds = self.loop, {}, dict[str, float]()
         for name, policy in self.selection.policies.items():
             began = time.perf_counter()
-            plans[name] = checked(policy, policy.plan(view.tasks, view.hosts, view.current), view)
+            plans[name] = loop.checked(policy, policy.plan(view.tasks, view.hosts, view.current), view)
             elapsed = time.perf_counter() - began
             loop.thinking += elapsed
             seconds[policy.name] = seconds.get(policy.name, 0.0) + loop.seconds_of(policy, view, elapsed)

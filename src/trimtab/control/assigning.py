@@ -73,6 +73,8 @@ class AssignLoop:
         self.took = 0.0
         """Seconds that the last scheduler ran."""
         self.refused = self.late_plans = self.intervals = self.most_waiting = 0
+        self.unplanned = self.surplus = 0
+        """Tasks that plans left out, and entries beyond the tasks."""
         self.waiting = 0.0
         self.thinking = 0.0
         """Wall-clock seconds of all decisions."""
@@ -84,12 +86,16 @@ class AssignLoop:
     def look(self) -> View:
         """An interval is over: the tasks and hosts as they are now, shown to everybody who watches."""
         self.last = self._costs.close(self.bill.usd)
-        slots, tasks, current = self.platform.tasks()
-        view = View(slots, tasks, self.platform.hosts(), current)
+        view = self.view()
         for each in self.watchers:
             if hasattr(each, "watch"):
                 each.watch(view.tasks, view.hosts, self.platform.simulation.now)
         return view
+
+    def view(self) -> View:
+        """The same for nobody but the caller: those who watch have seen this moment already."""
+        slots, tasks, current = self.platform.tasks()
+        return View(slots, tasks, self.platform.hosts(), current)
 
     def tick(self, view: View | None = None) -> None:
         """An interval begins: plan, and carry it out at once or when the scheduler is done."""
@@ -102,11 +108,33 @@ class AssignLoop:
     def take(self, view: View, policy: Any) -> None:
         """Let a policy plan."""
         began = time.perf_counter()
-        plan = checked(policy, policy.plan(view.tasks, view.hosts, view.current), view)
+        plan = self.checked(policy, policy.plan(view.tasks, view.hosts, view.current), view)
         elapsed = time.perf_counter() - began
         self.thinking += elapsed
         self.took = self.pay(policy, view, elapsed)
         self.expect(view, plan, self.delay + self.took + self.latency)
+
+    def checked(self, policy: Any, answer: Any, view: View) -> Ints:
+        """The plan as whole numbers, one a task; where it is too short or too long, its part that fits the tasks.
+
+        Tasks that it leaves out stay where they are. What is no list of whole numbers is a mistake of the policy.
+        """
+        try:
+            plan = np.asarray(answer)
+        except ValueError:  # lists of different lengths
+            plan = np.empty(0, object)
+        if plan.ndim != 1 or (plan.dtype.kind not in "iu" and len(plan) > 0) or plan.dtype.kind == "O":
+            raise TrimtabError(
+                f"policy {policy.name!r} returned a plan of {plan.shape} {plan.dtype} values, "
+                f"must be one whole number for each of {len(view.slots)} tasks"
+            )
+        missing = len(view.slots) - len(plan)
+        self.unplanned += max(missing, 0)
+        self.surplus += max(-missing, 0)
+        whole = np.full(len(view.slots), -1, np.int32)
+        # numbers that no host has, and that do not mean "nowhere", stay such when they are made to fit
+        whole[: len(plan)] = np.clip(plan[: len(whole)], -2, len(view.hosts.cores))
+        return whole
 
     def pay(self, policy: Any, view: View, elapsed: float = 0.0) -> float:
         """Charge one run of a policy; returns its seconds."""
@@ -189,19 +217,12 @@ class AssignLoop:
         found = [f"guard: {reason}, {count} times" for reason, count in sorted(events.items())]
         if self.refused:
             found.append(f"{self.refused} assignments were not feasible and were not carried out")
+        if self.unplanned:
+            found.append(f"{self.unplanned} times a task was left out of a plan that was too short")
+        if self.surplus:
+            found.append(f"{self.surplus} entries of plans were for no task and were left out")
         if self.late_plans:
             found.append(f"{self.late_plans} plans came too late for their interval and were dropped")
         if self.most_waiting:
             found.append(f"up to {self.most_waiting} tasks waited for a host with room")
         return found
-
-
-def checked(policy: Any, answer: Any, view: View) -> Ints:
-    """The plan as whole numbers, one a task; anything else is a mistake of the policy."""
-    plan = np.asarray(answer)
-    if plan.shape != view.current.shape or plan.dtype.kind not in "iu":
-        raise TrimtabError(
-            f"policy {policy.name!r} returned a plan of {plan.shape} {plan.dtype} values, "
-            f"must be one whole number for each of {len(view.slots)} tasks"
-        )
-    return plan.astype(np.int32)

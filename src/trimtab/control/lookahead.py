@@ -37,7 +37,8 @@ def outlook(simulation: Simulation, policies: Sequence[Any], horizon: int = HORI
         if 0 < interval < len(policies):
             loop.policy = copy.deepcopy(policies[interval])
             loop.watchers = (loop.policy,)
-        loop.tick()
+        # the run has shown this moment to its policies: a copy that saw it twice would count an interval too many
+        loop.tick(loop.view() if interval == 0 else None)
         run_until(loop, begin + (interval + 1) * loop.interval)
     return _drained(loop, begin + horizon * loop.interval) - before + loop.bill.usd
 
@@ -52,7 +53,7 @@ def run_until(loop: AssignLoop, until: float) -> None:
 
 
 def _drained(loop: AssignLoop, begin: float) -> float:
-    """Play on until all that has arrived is done; returns what was spent by then."""
+    """Play on until all that has arrived is done; returns what was spent by then. Who never ends is a violation too."""
     simulation = loop.platform.simulation
     world = simulation.core.world[0]
     world["requests"] = world["next_request"]
@@ -63,7 +64,9 @@ def _drained(loop: AssignLoop, begin: float) -> float:
         run_until(loop, begin + interval * loop.interval)
     if not simulation.ended:
         simulation.advance(math.inf)
-    return _spent(simulation)
+    arrived = simulation.core.results["status"][: int(world["next_request"])]
+    given_up = int(np.count_nonzero(arrived == records.PENDING))
+    return _spent(simulation) + simulation.scenario.violation_price * given_up
 
 
 def _unplanned(simulation: Simulation) -> bool:
@@ -72,7 +75,7 @@ def _unplanned(simulation: Simulation) -> bool:
 
 
 def _spent(simulation: Simulation) -> float:
-    """USD of hosts and violations so far; a task that never ends is a violation too."""
+    """USD of hosts and violations so far."""
     meter_all(simulation.core)
     hosts, results = simulation.core.hosts, simulation.core.results
     late = int(results["late"].sum()) + int(np.count_nonzero(results["status"] == records.FAILED))

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from trimtab.errors import TrimtabError
+from trimtab.live.chain import call_through
 from trimtab.live.failure import CallFailed
 from trimtab.live.load.plan import Plan, plan_of
 from trimtab.live.platform import Platform
@@ -72,7 +73,7 @@ class Demo:
 
     async def _call(self, name: str, body: bytes) -> None:
         with suppress(CallFailed):
-            await self.platform.call(self.platform.functions[name], body)
+            await call_through(self.platform, name, body)
             self.answered += 1
             return
         self.failed += 1

@@ -8,15 +8,14 @@ from urllib.parse import parse_qsl
 
 from starlette.responses import JSONResponse, Response
 
-from trimtab.errors import did_you_mean
 from trimtab.live.answers import LARGEST_ARGS, body_of, complaint, parse
+from trimtab.live.chain import call_through, find
 from trimtab.live.failure import CallFailed
 from trimtab.live.function import Deployed
 from trimtab.live.later import Later
 from trimtab.live.platform import Platform, Reply
 
 SYNCHRONOUS, ASYNCHRONOUS = "/function/", "/async-function/"
-_MOST_STEPS = 10
 
 
 class Invoking:
@@ -42,13 +41,7 @@ class Invoking:
             body = json.dumps(dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True))).encode()
         else:
             body = _checked(await body_of(receive, LARGEST_ARGS, headers))
-        reply = await self.platform.call(function, body)
-        for _ in range(_MOST_STEPS if function.spec.chain else 0):
-            following = _next(reply)
-            if following is None:
-                break
-            reply = await self.platform.call(self.function(following[0]), following[1])
-        return _respond(reply)
+        return _respond(await call_through(self.platform, function.name, body))
 
     async def _later(self, method: str, name: str, headers: dict[str, str], receive: Any) -> Response:
         if method != "POST":
@@ -60,11 +53,7 @@ class Invoking:
 
     def function(self, name: str) -> Deployed:
         """The deployed function of this name."""
-        found = self.platform.functions.get(name)
-        if found is None:
-            hint = did_you_mean(name, list(self.platform.functions))
-            raise CallFailed(404, f"function = {name[:100]!r} is not deployed{hint}")
-        return found
+        return find(self.platform, name)
 
 
 def _checked(body: bytes) -> bytes:
@@ -74,13 +63,6 @@ def _checked(body: bytes) -> bytes:
     if not isinstance(parse(body), dict):
         raise CallFailed(400, "the body must be a JSON object: the arguments of the function")
     return body
-
-
-def _next(reply: Reply) -> tuple[str, bytes] | None:
-    """The function that a result names as the next of a chain, and what it is called with."""
-    value = json.loads(reply.body)
-    following = value.pop("next", None) if isinstance(value, dict) else None
-    return (following, json.dumps(value).encode()) if isinstance(following, str) else None
 
 
 def _respond(reply: Reply) -> Response:

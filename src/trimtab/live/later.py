@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 import uuid
 from collections import deque
 
+from trimtab.live.chain import call_through
 from trimtab.live.failure import CallFailed
 from trimtab.live.ledger import Ledger
-from trimtab.live.platform import Platform
+from trimtab.live.platform import LONGEST_WAIT, Platform, Reply
 
 ATTEMPTS = 5
 """Times that a call is tried when its instance goes; a function's own error is final."""
+PATIENCE = 60.0
+"""Seconds that a call waits for any server to come up."""
 _AT_ONCE = 64
 _MOST = 100_000
 _AGAIN = 0.1
@@ -66,24 +70,32 @@ class Later:
     async def _run(self, activation: str) -> None:
         name, args = await self.ledger.begin(activation)
         result: bytes | None = None
-        error: str | None = "it was never tried"
-        for attempt in range(1, ATTEMPTS + 1):
-            function = self.platform.functions.get(name)
-            if function is None:
-                error = f"function {name!r} is not deployed"
-                break
-            try:
-                result, error = (await self.platform.call(function, args, activation)).body, None
-                break
-            except CallFailed as failed:
-                error = failed.message
-                if not failed.again or attempt == ATTEMPTS:
-                    break
-            await asyncio.sleep(_AGAIN * 2**attempt)
+        error: str | None
+        try:
+            result, error = (await self._tried(name, args, activation)).body, None
+        except CallFailed as failed:
+            error = failed.message
+        except Exception as broken:  # a call that was accepted must end, whatever happened here
+            log.exception("asynchronous call")
+            error = f"the gateway failed: {type(broken).__name__}"
         await self.ledger.end(activation, result, error)
         self._ended += 1
         if self._ended % _PRUNE_EVERY == 0:
             await self.ledger.prune()
+
+    async def _tried(self, name: str, args: bytes, activation: str) -> Reply:
+        """Several times if need be; a try while no server is up, as after a restart, is none."""
+        tries, patience = 0, time.monotonic() + PATIENCE
+        while True:
+            try:
+                return await call_through(self.platform, name, args, activation)
+            except CallFailed as failed:
+                if not failed.again:
+                    raise
+                tries += any(server.alive for server in self.platform.servers)
+                if tries >= ATTEMPTS or time.monotonic() > patience + LONGEST_WAIT * tries:
+                    raise
+            await asyncio.sleep(_AGAIN * 2 ** max(tries, 1))
 
     async def close(self) -> None:
         """Stop; what has not ended is taken up by the next gateway."""

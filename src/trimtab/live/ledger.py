@@ -12,6 +12,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -68,22 +69,30 @@ class Ledger:
 
     def _transact(self, jobs: list[Job]) -> None:
         """All jobs in one transaction; whoever waits for one hears of it when it is on the disk."""
-        failure: Exception | None = None
-        self._connection.execute("BEGIN IMMEDIATE")
-        done = [self._attempt(work) for work, _, _ in jobs]
+        done: list[tuple[Any, Exception | None]] = []
         try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            done = [self._attempt(work) for work, _, _ in jobs]
             self._connection.execute("COMMIT")
-        except sqlite3.Error as refused:
-            failure = refused
-            self._connection.execute("ROLLBACK")
+        except Exception as refused:  # a full disk, a lock: this thread must outlive it, others write through it
+            done = [(None, refused)] * len(jobs)
+            with suppress(sqlite3.Error):  # SQLite may have undone it already
+                self._connection.execute("ROLLBACK")
         for (_, future, loop), (value, error) in zip(jobs, done, strict=True):
-            loop.call_soon_threadsafe(_settle, future, value, error or failure)
+            with suppress(RuntimeError):  # its loop is closed: nobody waits any more
+                loop.call_soon_threadsafe(_settle, future, value, error)
 
     def _attempt(self, work: Work) -> tuple[Any, Exception | None]:
+        """One job; if it fails, what it did is undone and the others stay."""
+        self._connection.execute("SAVEPOINT job")
         try:
-            return work(self._connection), None
-        except sqlite3.Error as error:
+            value = work(self._connection)
+        except Exception as error:  # also a text that cannot be stored: that is its caller's, not the thread's
+            self._connection.execute("ROLLBACK TO job")
             return None, error
+        finally:
+            self._connection.execute("RELEASE job")
+        return value, None
 
     async def _do(self, work: Work) -> Any:
         loop = asyncio.get_running_loop()

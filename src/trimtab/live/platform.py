@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import from_json
+
 from trimtab.errors import TrimtabError
 from trimtab.live.audit import Audit
 from trimtab.live.board import Board
@@ -145,10 +147,13 @@ class Platform:
     async def _tick(self) -> None:
         while True:
             await asyncio.sleep(_TICK)
-            self.pool.expire()
-            self.metering.tick()
-            self.selecting.tick()
-            await self.scaling.tick()
+            for part in (self.pool.expire, self.metering.tick, self.selecting.tick, self.scaling.tick):
+                try:
+                    waiting = part()
+                    if waiting is not None:
+                        await waiting
+                except Exception:  # the others, and the next tick, must go on
+                    log.exception("control loop")
 
     # --- functions
 
@@ -319,6 +324,7 @@ class Platform:
             channel = await connect(link.path_of(instance.number))
             self.pool.initialising(instance)
             status, answer = await channel.ask(b"/init", _init_message(function), spec.result_limit, spec.timeout_s)
+            check_answer(answer)
             if status != 200:
                 raise CallFailed(502, f"the function cannot be initialised: {_own_error(answer)}")
         except CallFailed as error:
@@ -400,14 +406,17 @@ class Platform:
             started = self._started.get(instance.number)
             if started is not None and not started.done():
                 started.set_exception(ConnectionResetError(reason))
+            limited = self._limited.get(instance.number)
+            if limited is not None and not limited.done():
+                limited.set_result(reason)
         self.pool.down(server, reason)
 
 
 def check_answer(answer: bytes) -> None:
     """An instance's answer must be a JSON object or list: the process that wrote it is not trusted."""
     try:
-        value = json.loads(answer)
-    except (ValueError, RecursionError):
+        value = from_json(answer, allow_inf_nan=False)
+    except ValueError:
         raise Garbled(502, "the function's result is not JSON") from None
     if not isinstance(value, dict | list):
         raise Garbled(502, "the function's result is not a JSON object or list")

@@ -248,8 +248,8 @@ class Pool:
 
     def ready(self, instance: Instance) -> None:
         """It can take calls: first the one that it was started for."""
-        if instance.state != STARTING:
-            return
+        if instance.state != STARTING or instance.number not in instance.server.instances:
+            return  # it was stopped while it started
         instance.state = READY
         call, instance.waiting = instance.waiting, None
         if call is not None and call in instance.calls:
@@ -414,7 +414,7 @@ class Pool:
         """A function is removed or replaced: its idle instances go now, busy ones with their last call."""
         function.removed = True
         for instance in list(function.instances.values()):
-            if instance.idle:
+            if instance.idle or (instance.state == STARTING and not instance.calls):
                 self._stop(instance, "its function was removed")
         for call in list(function.queue):
             if not call.granted.done():

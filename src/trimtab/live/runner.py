@@ -62,7 +62,8 @@ def handle(path, body):
             raise
         # its own trace is for the function's log, not for the caller
         sys.excepthook(type(error), error, error.__traceback__)
-        return 502, json.dumps({"error": f"{type(error).__name__}: {error}"}).encode()
+        text = f"{type(error).__name__}: {error}".encode("utf-8", "replace").decode()  # a lone surrogate is no text
+        return 502, json.dumps({"error": text}).encode()
 
 
 def initialise(value):

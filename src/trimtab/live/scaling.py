@@ -66,7 +66,8 @@ class Scaling:
 
     async def tick(self) -> None:
         """Several times a second: count what is in flight, and decide when it is time."""
-        if self._guard is None:
+        guard = self._guard
+        if guard is None:
             return
         now = self.platform.clock()
         for function in self.platform.functions.values():
@@ -77,11 +78,10 @@ class Scaling:
             self._due = max(self._due + self._period(), now)
             elapsed, self._looked = now - self._looked, now
             for function in list(self.platform.functions.values()):
-                await self._decide(function, elapsed, now)
+                if self._guard is guard:  # whoever switched it while a resize was waited for
+                    await self._decide(guard, function, elapsed, now)
 
-    async def _decide(self, function: Deployed, elapsed: float, now: float) -> None:
-        guard = self._guard
-        assert guard is not None
+    async def _decide(self, guard: ScaleGuard, function: Deployed, elapsed: float, now: float) -> None:
         metrics = self._metrics(function, elapsed)
         before = self.events.total()
         began = time.perf_counter()

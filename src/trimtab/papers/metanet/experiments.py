@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trimtab.control.experiment import Entrant
+from trimtab.control.run import Team
+from trimtab.control.selecting import candidate_of
 from trimtab.errors import TrimtabError
 from trimtab.papers.effort import Effort
 from trimtab.papers.learned import Learned, learn, shipped
@@ -17,6 +19,7 @@ from trimtab.papers.metanet.results import (
     RULES,
     SHIFT,
     SWITCHING,
+    TUNED,
     Results,
     Sample,
     Setting,
@@ -26,7 +29,7 @@ from trimtab.papers.runs import Runner, scenario_of, team_of
 from trimtab.scenario.model import Scenario
 from trimtab.scenario.workload import TasksSpec
 
-EVERYBODY = (*reported.TABLE_1, PLUS, *RULES, *SWITCHING)
+EVERYBODY = (*reported.TABLE_1, PLUS, *RULES, *TUNED, *SWITCHING)
 WIDE: tuple[Setting, ...] = tuple((f"metanet-{each}", 0.0) for each in ("short", "tight", "azure50", "azure16"))
 RATES = (0.6, 2.0, 3.0)
 """Of the load sweep, beside the paper's 1.2."""
@@ -123,8 +126,13 @@ def _team(scenario: Scenario, names: Sequence[str], agents: Agents, missing: Mis
         if name == GRAPH and agent.folder is None:
             continue  # a name that no policy bears
         try:
-            entrant = agent.entrant(scenario)
+            entrant = agent.entrant(scenario) if name not in TUNED else _tuned(scenario, name)
             found += [entrant] if entrant is not None else team_of(scenario, [name])
         except TrimtabError as error:
             missing[scenario.name, name] = str(error)
     return found
+
+
+def _tuned(scenario: Scenario, name: str) -> Entrant:
+    """A rule with parameters in its name."""
+    return Entrant(name, Team({"assign": candidate_of(scenario, name)}))

@@ -42,15 +42,19 @@ def _predictions(results: Results, setting: Setting) -> list[Figure]:
     data = [_estimate(name, colours[name], estimates, results.interval) for name in used[:_SHOWN]]
     layout = {
         "xaxis": axis("interval", range=[0, end / results.interval]), "yaxis": axis("predicted cost φ̂ (USD a task)"),
-        "shapes": _background(found.bands[:_MOST_BANDS], colours, end, results.interval),
+        "shapes": _background(found.bands, colours, end, results.interval),
     }  # fmt: skip
     return [Figure(
         f"figure-3-{place_of(setting)}", f"Fig. 3: predicted costs and the scheduler selected, {setting[0]}",
         f"Lines: cost of the next interval that MetaNet predicts for the {len(data)} policies that it selected most, "
-        f"seed {seed}. Background: the policy that it selected.",
+        f"seed {seed}. Background: the policy that it selected" + _only_first(found.bands) + ".",
         f"Selected most: {', '.join(used[:_SHOWN])}.", data, layout,
         legend=[(name, colours[name]) for name in used[_SHOWN:]],  # the others are there as lines
     )]  # fmt: skip
+
+
+def _only_first(bands: Sequence[tuple[float, str]]) -> str:
+    return f", up to the {_MOST_BANDS}th change of {len(bands) - 1}" if len(bands) > _MOST_BANDS else ""
 
 
 def _estimate(
@@ -71,7 +75,7 @@ def _background(
         {"type": "rect", "xref": "x", "yref": "paper", "y0": 0, "y1": 1, "x0": start / interval,
          "x1": min(stop, end) / interval, "fillcolor": colours.get(name, FAINT), "opacity": 0.18,
          "line": {"width": 0}, "layer": "below"}
-        for (start, name), stop in zip(bands, ends)
+        for (start, name), stop in list(zip(bands, ends))[:_MOST_BANDS]
         if start < end
     ]  # fmt: skip
 

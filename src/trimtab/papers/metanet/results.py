@@ -15,7 +15,14 @@ from trimtab.sim.outcome import Outcome
 
 RULES = ("random", "round-robin", "first-fit", "best-fit", "least-loaded", "cheap-fit")
 """Assignments that are not in the paper."""
-FIXED = (*reported.SCHEDULERS, *RULES)
+TUNED = (
+    "best-fit(margin=1.25)",
+    "cheap-fit(margin=1,late_price=0)",
+    "cheap-fit(late_price=0.005)",
+    "cheap-fit(late_price=0.02)",
+)
+"""The rules that have parameters, with others than the usual ones: which are best depends on load and deadlines."""
+FIXED = (*reported.SCHEDULERS, *RULES, *TUNED)
 """Policies that plan, each for a whole run."""
 PLUS = "metanet-plus"
 GRAPH = "metanet-graph"
@@ -29,6 +36,7 @@ Setting = tuple[str, float]
 """A scenario, and tasks an interval; 0 where they are the scenario's own."""
 BASE: Setting = ("metanet-azure100", 0.0)
 SHIFT: Setting = ("metanet-shift", 0.0)
+SHORT: Setting = ("metanet-short", 0.0)
 
 PRICE = "usd_per_core_hour"
 """What policies are judged by: hosts, functions and violations, over the work done."""

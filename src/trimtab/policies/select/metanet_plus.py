@@ -44,7 +44,6 @@ class MetaNetPlus:
 
     name: ClassVar[str] = NAME
     decision: ClassVar[str] = "select"
-    compares: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -56,7 +55,9 @@ class MetaNetPlus:
         proven: bool = True,
     ) -> None:
         self.candidates, self.fallback = candidates, fallback
-        self.size = weights.nbytes + scale.nbytes
+        self.compares = proven
+        """Whether it has to see the plans of all: one that is not proven is its fallback, and costs no more."""
+        self.size = weights.nbytes + scale.nbytes if proven else 0
         """Bytes that the host which runs it reads."""
         self.expected: dict[str, float] = {}
         """Of the last choice: milli-USD that each candidate's plan will cost more than the fallback's."""
@@ -72,10 +73,12 @@ class MetaNetPlus:
         if not isinstance(state, AssignState):
             raise ValueError("plans can be compared for assign decisions only")
         self.expected = dict.fromkeys(self.candidates, 0.0)
+        if not self._proven:
+            return self.fallback
         reference = state.plans[self.fallback]
         others = {plan.tobytes(): name for name, plan in reversed(state.plans.items())}
         others.pop(reference.tobytes(), None)
-        if not others or not self._proven:
+        if not others:
             return self.fallback
         names = [name for name in self.candidates if name in others.values()]
         comparison = Comparison(state.tasks, state.hosts, state.current, reference)
