@@ -1,4 +1,5 @@
-"""The live platform: what gateway, placement and dispatch add to a function's own process, and how fast it starts.
+"""The live platform: what gateway, placement and dispatch add to a function's own process, how fast it starts and
+decides, and how soon it goes on after a process of it was killed; each figure with its bar.
 
 Peers of the same run, each asked in turn with ours: the very runner in a process of its own, called directly over its
 socket, and a bare Python process that imports what the runner imports.
@@ -9,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
+import os
 import socket
 import statistics
 import subprocess
@@ -23,36 +25,91 @@ from urllib.parse import urlsplit
 
 import psutil
 
+from benchmarks.bars import Bar, judged, keep, lines
 from trimtab.errors import TrimtabError
 from trimtab.live import runner
 from trimtab.live.background import running_platform
 from trimtab.live.client import GatewayClient
+from trimtab.live.urgency import urgent
 from trimtab.scenario.load import parse_scenario
 
 _EMPTY = "def main(args):\n    return {}\n"
 _SCENARIO = """
 name: bench-live
 decision: place
-hosts: [{name: server, count: 2, cores: 2, memory: 2 GiB}]
+hosts: [{name: server, count: SERVERS, cores: 2, memory: 2 GiB}]
 functions: [{name: empty}]
 workload: {source: poisson, rate: 1 /s, duration: 1 s}
 """
 _WARM, _COLD, _AT_ONCE, _SECONDS = 500, 15, 4, 5.0
-_KILLS, _LONGEST = 5, 60.0
+_KILLS, _LONGEST, _STEADY = 5, 60.0, 0.5
+_POLICIES, _SERVERS, _DECISIONS = ("least-connections", "rank", "faasrank"), (2, 4), 300
 _IMPORTS = "import _socket, json, os, sys"
+
+BARS = {
+    "overhead_p50_ms": Bar(3.0),
+    "warm_per_s": Bar(500.0, at_least=True),
+    "cold_over_bare": Bar(1.5),
+    **{f"decision_{name.replace('-', '_')}_{servers}_us": Bar(50.0) for servers in _SERVERS for name in _POLICIES},
+    **{f"recovery_{kind}_s": Bar(2.0) for kind in ("instance", "server", "gateway")},
+}
 
 
 def live() -> dict[str, Any]:
-    """Overhead, throughput, cold starts and decisions, with their bars."""
-    with running_platform(parse_scenario(_SCENARIO), "least-connections") as url:
-        client = GatewayClient(url)
+    """Overhead, throughput, cold starts, decisions and recovery, with their bars."""
+    found: dict[str, float] = {}
+    with _two_cores():
+        for servers in _SERVERS:
+            with _platform(servers) as url:
+                if servers == _SERVERS[0]:
+                    found |= _beside_peers(url) | asyncio.run(_throughput(url))
+                found |= _decisions(url, servers)
+                if servers == _SERVERS[0]:
+                    found |= _recovery(url)
+    found["decision_us"] = found[f"decision_least_connections_{_SERVERS[0]}_us"]
+    return found | {"bars": judged(found, BARS)}
+
+
+def _beside_peers(url: str) -> dict[str, float]:
+    """Warm and cold calls; peers go first, as the gateway does, so that a busy machine does not flatter ours."""
+    with urgent(), GatewayClient(url) as client:
+        return _warm(url) | _cold(client)
+
+
+@contextmanager
+def _two_cores() -> Iterator[None]:
+    """This process and what it starts on two cores, where the machine has more."""
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(allowed)[:2])
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, allowed)
+
+
+@contextmanager
+def _platform(servers: int) -> Iterator[str]:
+    """A platform of so many servers on which an empty function is warm."""
+    scenario = parse_scenario(_SCENARIO.replace("SERVERS", str(servers)))
+    with running_platform(scenario, "least-connections") as url, GatewayClient(url) as client:
         client.deploy("empty", {"code": _EMPTY, "memory_mb": 64})
         client.call("empty", {})
-        found = _warm(url) | asyncio.run(_throughput(url)) | _cold(client)
-        decisions = client.ask("GET", "/v1/decisions?limit=1000")[1]["decisions"]
-        found["decision_us"] = statistics.median(each["microseconds"] for each in decisions if each["kind"] == "place")
-        client.close()
-        found |= _recovery(url)
+        yield url
+
+
+def _decisions(url: str, servers: int) -> dict[str, float]:
+    """Median microseconds of a decision as the gateway takes it, for warm calls one after the other."""
+    found = {}
+    with GatewayClient(url) as client:
+        for name in _POLICIES:
+            client.ask("POST", "/v1/policy", {"policy": name})
+            for _ in range(_DECISIONS):
+                client.call("empty", {})
+            taken = client.ask("GET", f"/v1/decisions?limit={_DECISIONS}")[1]["decisions"]
+            times = [each["microseconds"] for each in taken if each["kind"] == "place" and each["policy"] == name]
+            assert len(times) > _DECISIONS // 2, f"{name} took {len(times)} of {_DECISIONS} decisions"
+            found[f"decision_{name.replace('-', '_')}_{servers}_us"] = statistics.median(times)
+        client.ask("POST", "/v1/policy", {"policy": "least-connections"})
     return found
 
 
@@ -155,33 +212,67 @@ def _cold(client: GatewayClient) -> dict[str, float]:
 
 
 def _recovery(url: str) -> dict[str, float]:
-    """Seconds from ``kill -9`` until a call is answered again: the longest of a few, for each kind of process."""
+    """Seconds from ``kill -9`` until calls are answered again: the longest of a few, for each kind of process.
+
+    Of instances all are killed, so that no call can do without a new one; of servers the one that answered last, and
+    beside it all of them.
+    """
     found = {}
-    for kind in ("instance", "server", "gateway"):
+    for kind in ("instance", "server", "all_servers", "gateway"):
         found[f"recovery_{kind}_s"] = max(_until_answered(url, kind) for _ in range(_KILLS))
     return found
 
 
 def _until_answered(url: str, kind: str) -> float:
     with GatewayClient(url) as client:
-        client.call("empty", {})
-    # below this process: the supervisor, its gateway, that one's servers, and their instances
-    below = psutil.Process().children(recursive=True)
-    gateway = max(below, key=lambda each: sum("invoker" in " ".join(child.cmdline()) for child in each.children()))
-    servers = [each for each in gateway.children() if "invoker" in " ".join(each.cmdline())]
-    instances = [each for server in servers for each in server.children(recursive=True)]
-    victims = {"instance": instances, "server": servers, "gateway": [gateway]}[kind]
+        client.wait(_LONGEST)
+        last = client.call("empty", {}).headers["x-trimtab-server"]
+    victims = _victims(kind, last)
+    assert victims, f"no {kind} found to be killed"
     began = time.perf_counter()
     for each in victims:
         with suppress(psutil.NoSuchProcess):
             each.kill()
-    while True:
-        with suppress(TrimtabError), GatewayClient(url) as client:
-            client.call("empty", {})
-            return time.perf_counter() - began
-        assert time.perf_counter() - began < _LONGEST, f"no call was answered in {_LONGEST} s"
-        time.sleep(0.01)
+    # what is about to die may still answer, so calls must be good for a while, each of them soon
+    answered = None
+    while answered is None or time.perf_counter() - began - answered < _STEADY:
+        asked = time.perf_counter()
+        good = _answers(url)
+        now = time.perf_counter()
+        answered = None if not good else now - began if answered is None or now - asked > _STEADY else answered
+        assert now - began < _LONGEST, f"no call was answered in {_LONGEST} s"
+        time.sleep(0.005)
+    return answered
+
+
+def _answers(url: str) -> bool:
+    with suppress(TrimtabError), GatewayClient(url) as client:
+        client.call("empty", {})
+        return True
+    return False
+
+
+def _victims(kind: str, last: str) -> list[psutil.Process]:
+    """Below this process: the supervisor, its gateway, that one's servers (``last`` answered last), their instances."""
+    below = psutil.Process().children(recursive=True)
+    invokers = {each.pid: each for each in below if "trimtab.live.invoker" in _command(each)}
+    servers = [each for each in invokers.values() if each.ppid() not in invokers]  # else a process that a server forked
+    if kind == "gateway":
+        return list({parent.pid: parent for each in servers if (parent := each.parent()) is not None}.values())
+    if kind == "instance":
+        return [each for server in servers for each in server.children(recursive=True)]
+    return [each for each in servers if kind == "all_servers" or f'"{last}"' in _command(each)]
+
+
+def _command(process: psutil.Process) -> str:
+    """Its command line; none of one that has gone meanwhile."""
+    with suppress(psutil.NoSuchProcess):
+        return " ".join(process.cmdline())
+    return ""
 
 
 if __name__ == "__main__":
-    print(json.dumps(live(), indent=1))
+    measured = live()
+    keep("live", measured)
+    print(json.dumps(measured, indent=1))
+    print("\n".join(lines(measured["bars"])))

@@ -55,13 +55,15 @@ def running_platform(
     select_policy: str | None = None,
     overrides: tuple[str, ...] = (),
     log: Path | None = None,
+    launcher: tuple[str, ...] = (sys.executable, "-m", "trimtab"),
+    environment: dict[str, str] | None = None,
 ) -> Iterator[RunningPlatform]:
     """Start ``trimtab live``, wait until all its servers are up, and end it with all that it started."""
     with tempfile.TemporaryDirectory(prefix="trimtab-state-") as own:
         folder = state or Path(own)
         folder.mkdir(exist_ok=True)
         command = [
-            sys.executable, "-m", "trimtab", "live", "--scenario", scenario, "--port", str(port), "--host", host,
+            *launcher, "live", "--scenario", scenario, "--port", str(port), "--host", host,
             "--state", str(folder), "--json",
         ]  # fmt: skip
         command += ["--policy", policy] if policy is not None else []
@@ -70,8 +72,9 @@ def running_platform(
         journal = log or folder / "journal.jsonl"
         with journal.open("ab") as errors:
             process = subprocess.Popen(
-                command, stdout=subprocess.PIPE, stderr=errors, stdin=subprocess.DEVNULL, text=True
-            )
+                command, stdout=subprocess.PIPE, stderr=errors, stdin=subprocess.DEVNULL, text=True,
+                env={**os.environ, **(environment or {})},
+            )  # fmt: skip
         try:
             url, token = _address(process, journal)
             _wait_until_ready(url.replace("0.0.0.0", "127.0.0.1"), process, journal)

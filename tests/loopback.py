@@ -18,6 +18,8 @@ class Seen:
     time: float
     path: str
     body: bytes
+    head: str = ""
+    """Request line and headers."""
 
 
 @dataclass
@@ -59,7 +61,7 @@ def serving(answer: Answer = at_once) -> Iterator[Server]:
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode()
                 length = int(head.lower().partition("content-length:")[2].partition("\r\n")[0])
-                seen = Seen(loop.time(), head.split()[1], await reader.readexactly(length))
+                seen = Seen(loop.time(), head.split()[1], await reader.readexactly(length), head)
                 server.calls.append(seen)
                 content = await answer(seen)
                 writer.write(content)

@@ -2,7 +2,8 @@
 
 args: hotels (cheapest first), arrival, nights, customer, folder. Bookings are files in a folder, one for each night
 of a room, where DeathStarBench's application has a database: making a file that is there already fails, so no
-room is sold twice. Without ``folder`` nothing is kept, and a room is always free.
+room is sold twice. Without ``folder`` nothing is kept, and a room is always free: so it is on ``trimtab live``, whose
+instances share no folder.
 """
 
 from __future__ import annotations

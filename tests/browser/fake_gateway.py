@@ -38,6 +38,7 @@ class FakeGateway:
     policies: dict[str, str | None] = field(default_factory=lambda: {"place": "rank", "scale": "hpa", "select": None})
     bands: list[list[Any]] = field(default_factory=list)
     shadow: dict[str, Any] | None = None
+    scale_shadow: dict[str, Any] | None = None
     guards: dict[str, int] = field(default_factory=lambda: {"stale metrics": 2})
     demo_since: float | None = None
     demo: dict[str, Any] = field(default_factory=dict)
@@ -68,7 +69,8 @@ class FakeGateway:
         now = time.time()
         uptime = now - self.start + 700
         return {
-            "time": now, "uptime_s": uptime, "policies": self.policies, "shadow": self.shadow, "guards": self.guards,
+            "time": now, "uptime_s": uptime, "policies": self.policies, "guards": self.guards,
+            "shadow": self.shadow, "scale_shadow": self.scale_shadow,
             "isolation": {"cpu": "cgroup v1", "memory": "cgroup v1", "namespaces": ["pid", "network", "mount"]},
             "servers": [self._server(index, name, now) for index, name in enumerate(self.names())],
             "functions": [self._function(index, name, uptime) for index, name in enumerate(self.functions)],
@@ -139,7 +141,8 @@ class FakeGateway:
         return {
             "id": number, "time": number / 2, "kind": "scale", "function": self.functions[0], "policy": "hpa",
             "chosen": {"instances": 3, "cpu": None, "memory": None}, "candidates": [], "scores": None,
-            "microseconds": 21.0, "guard": None, "shadow": None,
+            "microseconds": 21.0, "guard": None,
+            "shadow": {"policy": "hpa", "chosen": {"instances": 2}, "agrees": False} if self.scale_shadow else None,
         }  # fmt: skip
 
     def demo_state(self) -> dict[str, Any]:
@@ -153,7 +156,9 @@ class FakeGateway:
     def switch(self, body: dict[str, Any]) -> None:
         """As ``POST /v1/policy``."""
         decision, policy = body["decision"], body["policy"]
-        if body["shadow"]:
+        if body["shadow"] and decision == "scale":
+            self.scale_shadow = policy and {"policy": policy, "decisions": 40, "agreed": 10, "predicted_gain": 0.5}
+        elif body["shadow"]:
             self.shadow = policy and {"policy": policy, "decisions": 120, "agreed": 90, "predicted_gain": 0.0081}
         else:
             self.policies[decision] = policy

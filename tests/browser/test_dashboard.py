@@ -137,6 +137,20 @@ def test_a_refusal_is_shown_as_it_is_and_as_text(opened: Callable[[FakeGateway],
     assert tab.evaluate("document.querySelector('#outcome b')") is None
 
 
+def test_a_shadow_of_scaling_counts_instances(opened: Callable[[FakeGateway], Tab]) -> None:
+    gateway = FakeGateway()
+    tab = opened(gateway)
+    tab.until(LIVE)
+    tab.choose("#shadow-policy", "scale/hpa")
+    tab.click("#shadow-form button[type=submit]")
+    tab.until("document.querySelector('#shadow').innerText.includes('25 % of 40 decisions')")
+    assert "0.5 instances a decision" in tab.text("#shadow")
+    tab.until("document.querySelector('#decisions').innerText.includes('≠ hpa: instances 2')")
+    tab.click("#shadow-stop")
+    tab.until("document.querySelector('#shadow').innerText.includes('No shadow runs')")
+    assert [body["decision"] for _, _, body in gateway.told] == ["scale", "scale"]
+
+
 def test_a_shadow_policy_comes_and_goes(opened: Callable[[FakeGateway], Tab]) -> None:
     gateway = FakeGateway()
     tab = opened(gateway)

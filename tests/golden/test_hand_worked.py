@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tests.worlds import MIB, controlled, finished, one_stream, outcome, scenario, simulation, workload
 
+from trimtab.control.simulated import SimulatedPlatform
 from trimtab.sim.outcome import COMPLETED, REJECTED
 
 GIB = 1024 * MIB
@@ -255,6 +256,45 @@ def test_a_sleeping_host_is_woken() -> None:
     assert done.meters["energy_kwh"] == pytest.approx(joule / 3.6e6, rel=1e-12)
     # busy 8 core-seconds of the 4 s in which a task was on a host that had two cores (1 to 8)
     assert done.meters["cpu_utilisation_active"] == pytest.approx(8.0 / 14.0, rel=1e-12)
+
+
+def test_every_task_is_as_far_away_as_its_gateway() -> None:
+    # one core a task; from the north 1 s to the first site and 2 to the second, from the south 3 and 4
+    ways = [("north", "a", 1.0), ("north", "b", 2.0), ("south", "a", 3.0), ("south", "b", 4.0)]
+    world = scenario(
+        [{"parallelism": 1.0}],
+        [{"cores": 2.0, "site": "a", "network": 64 * MIB}, {"cores": 2.0, "site": "b", "network": 64 * MIB}],
+        decision="assign",
+        platform={"dispatch": "interval"},
+        network={"links": [{"source": source, "site": site, "delay": delay} for source, site, delay in ways]},
+        workload={"source": "tasks", "duration": 10.0, "sources": {"north": 3.0, "south": 1.0}},
+    )
+    run = simulation(world, workload([0.0, 0.0, 0.0], 5.0, source=np.array([0, 1, 1], np.int32)))
+    # what policies see is the mean: 0.75 x 1 + 0.25 x 3 and 0.75 x 2 + 0.25 x 4
+    assert SimulatedPlatform(run).hosts().delay.tolist() == exactly([1.5, 2.5])
+    run.advance(1.0)
+    run.assign(run.tasks(), np.array([0, 0, 1], np.int32))
+    # the second begins at 4; at 5 it goes to the other site, 256 MiB at 64 MiB/s, with 4 s of work left
+    run.advance(5.0)
+    run.assign(run.tasks(), np.array([0, 1, 1], np.int32))
+    done = finished(run)
+    assert done.start.tolist() == exactly([1.0 + 1.0, 1.0 + 3.0, 1.0 + 4.0])
+    # answers go back to the gateway from where the task ended
+    assert done.completion.tolist() == exactly([7.0 + 1.0, 13.0 + 4.0, 10.0 + 4.0])
+
+
+def test_a_host_that_one_task_leaves_and_another_enters_stays_awake() -> None:
+    # the first is assigned at 1 and runs on host 0, awake from 4 on; at 6 it is sent to host 1, 10 s on the way, and
+    # the second takes its place: its data are there at 6.5, and it need not wait until the host has woken again
+    run = simulation(tasks(hibernate=True, wake=3.0), workload([0.0, 5.0], 8.0))  # type: ignore[arg-type]
+    run.advance(1.0)
+    run.assign(run.tasks(), np.array([0], np.int32))
+    run.advance(6.0)
+    assert run.assign(run.tasks(), np.array([1, 0], np.int32)) == 0
+    done = finished(run)
+    assert done.start.tolist() == exactly([4.0, 6.5])
+    # 4 of 8 done by 6, the rest from 16 to 18; the second from 6.5 to 10.5; answers take 0.5
+    assert done.completion.tolist() == exactly([18.5, 11.0])
 
 
 def test_power_between_the_points_of_the_curve() -> None:

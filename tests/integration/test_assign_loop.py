@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from tests.worlds import MIB, scenario, workload
 
-from trimtab.control.run import Team, run
-from trimtab.control.selecting import Selection
+from trimtab.control.run import Driver, Team, run
+from trimtab.control.selecting import Selection, build_selection
 from trimtab.errors import TrimtabError
 from trimtab.policies import registry
 from trimtab.policies.assign.contract import HostTable, Ints, TaskTable
 from trimtab.policies.select.contract import Situation, State, WindowOutcome
+from trimtab.scenario.load import load_scenario
 from trimtab.scenario.model import Scenario
 from trimtab.sim.outcome import Outcome
+from trimtab.sim.simulation import Simulation
 from trimtab.workload.table import Workload
 
 WATTS = (100.0, 110.0, 120.0, 130.0, 140.0, 150.0, 160.0, 170.0, 180.0, 190.0, 200.0)
@@ -48,16 +49,18 @@ def first_host(tasks: TaskTable, hosts: HostTable, current: Ints) -> list[int]:
 
 
 def world(
-    folder: Path, hosts: int = 1, memory: float = 1024 * MIB, storage: float = 1.0, **runtime: dict[str, float]
-) -> Scenario:
-    """Machines that never sleep; a GiB-second is 0.001 USD and a call 0.01, and takes 0.5 s before it begins."""
+    folder: Path, hosts: int = 1, memory: float = 1024 * MIB, storage: float = 1.0, wake: float | None = None,
+    machines: Sequence[dict[str, Any]] | None = None, **runtime: dict[str, float],
+) -> Scenario:  # fmt: skip
+    """Machines that never sleep, unless told how long they take to wake; a GiB-second is 0.001 USD and a call 0.01,
+    and takes 0.5 s before it begins."""
     file = folder / "runtime.json"
     file.write_text(json.dumps({"measured_on": "paper", "schedulers": runtime}))
     return scenario(
         [TASK],
-        [HOST | {"memory": memory}] * hosts,
+        [HOST | {"memory": memory} | dict(each) for each in machines or [{}] * hosts],
         decision="assign",
-        platform={"dispatch": "interval"},
+        platform={"dispatch": "interval", "hibernate": wake is not None, "wake": wake or 0.0},
         control={"interval": 10.0, "window": 10.0},
         scheduling={
             "memory": 1024 * MIB, "gb_second": 1e-3, "call": 0.01, "latency": 0.5, "storage": storage,
@@ -193,3 +196,151 @@ def test_a_selector_runs_on_a_host_and_is_paid_there(tmp_path: Path) -> None:
     second = selector.outcomes[1]
     assert second.cost == exactly(0.0235 / (0.5 / 6.0))
     assert second.seconds == exactly(2.0)
+
+
+def selected(answer: Answer, selector: Any = None) -> Selection:
+    """One candidate."""
+    situation = Situation("assign", ("scripted",), "scripted", (), 10.0)
+    return Selection(selector or Weighed(), {"scripted": Scripted(answer)}, situation)
+
+
+def test_a_selector_runs_on_the_awake_host_that_does_least(tmp_path: Path) -> None:
+    # a core of the three hosts costs 0.0005, 0.002 and 0.001 USD a second. At 10 nobody has done anything: the first.
+    # The plan comes at 13.5; at 20 the first and the third have been in use for 6.5 s, the second not: it is taken
+    machines = [{}, {"cores": 4.0, "price": 28.8}, {"price": 7.2}]
+    given = world(tmp_path, machines=machines, storage=50.0, weighed={"fixed": 1.0})
+
+    def answer(tasks: TaskTable, hosts: HostTable, current: Ints) -> list[int]:
+        return [0, 2]
+
+    done = ran(given, workload([0.0, 0.0], 15.0), answer, select=selected(answer))
+    assert done.completion.tolist() == exactly([28.5, 28.5])
+    # 3 s on each, and two calls
+    assert done.meters["scheduling_usd"] == exactly(3.0 * 0.0005 + 3.0 * 0.002 + 2 * 0.01)
+    # from idle to full are 100 W: a core of two is 50 W, one of four 25 W
+    assert done.meters["scheduling_kwh"] == exactly((150.0 + 75.0) / 3.6e6)
+    # first and third: 13.5 s idle and 15 s with one of two cores, at 150 W; second: 28.5 s idle
+    hosts = 2 * (1350.0 + 2250.0) + 2850.0
+    assert done.meters["energy_kwh"] == exactly((hosts + 225.0) / 3.6e6)
+
+
+def test_where_all_sleep_the_cheapest_host_is_woken_for_the_selector(tmp_path: Path) -> None:
+    # the second host wakes from 10 to 14, the selector runs there to 17, the call takes 0.5 s: the task runs on it
+    # from 17.5 to 22.5. At 20 the selector runs once more, on the same host, which is awake
+    given = world(tmp_path, machines=[{"price": 7.2}, {}], wake=4.0, storage=50.0, weighed={"fixed": 1.0})
+    done = ran(given, workload([0.0], 5.0), second_host, select=selected(second_host))
+    assert done.start.tolist() == exactly([17.5])
+    assert done.meters["late_plans"] == 0
+    # the host is paid from 10 to 22.5, waking included; twice 3 s of a core of it, and two calls
+    assert done.meters["hosts_usd"] == exactly(0.0125)
+    assert done.meters["scheduling_usd"] == exactly(2 * (3.0 * 0.0005 + 0.01))
+    # 4 s waking and 3.5 s idle at 100 W, 5 s at 150 W, and twice 3 s of 50 W; the other one sleeps without power
+    assert done.meters["energy_kwh"] == exactly((750.0 + 750.0 + 300.0) / 3.6e6)
+
+
+def test_a_host_that_wakes_longer_than_an_interval_is_waited_for(tmp_path: Path) -> None:
+    # woken at 10, awake at 35: at 10 and 20 there is nobody to run the selector on in time, nothing is asked and
+    # nothing charged. At 30 it waits 5 s, runs 3 s, the call takes 0.5 s: the task runs from 38.5 to 43.5
+    given = world(tmp_path, machines=[{"price": 7.2}, {}], wake=25.0, storage=50.0, weighed={"fixed": 1.0})
+    done = ran(given, workload([0.0], 5.0), second_host, select=selected(second_host))
+    assert done.start.tolist() == exactly([38.5])
+    assert done.meters["late_plans"] == 2
+    assert done.meters["hosts_usd"] == exactly(0.0335)
+    # at 30 and at 40
+    assert done.meters["scheduling_usd"] == exactly(2 * (3.0 * 0.0005 + 0.01))
+
+
+def test_a_host_that_was_woken_for_the_selector_alone_sleeps_again(tmp_path: Path) -> None:
+    # as above with 4 s, but the plan of 17.5 is for the first host, which wakes until 21.5; the second one sleeps from
+    # then on. At 20 nobody is awake: the selector waits 1.5 s for the first host, and wakes no other
+    given = world(tmp_path, machines=[{"price": 7.2}, {}], wake=4.0, storage=50.0, weighed={"fixed": 1.0})
+    done = ran(given, workload([0.0], 5.0), first_host, select=selected(first_host))
+    assert done.start.tolist() == exactly([21.5])
+    assert done.completion.tolist() == exactly([26.5])
+    # the second from 10 to 17.5, the first from 17.5 to 26.5
+    assert done.meters["hosts_usd"] == exactly(0.0075 + 9.0 * 0.002)
+    # 3 s of a core of each, and two calls
+    assert done.meters["scheduling_usd"] == exactly(3.0 * 0.0005 + 3.0 * 0.001 + 0.02)
+
+
+def second_host(tasks: TaskTable, hosts: HostTable, current: Ints) -> list[int]:
+    return [1] * len(tasks.request)
+
+
+class Clock:
+    """Time that passes when somebody says so."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Timed(Scripted):
+    """Takes 2 s to watch an interval and 1 s to plan."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(first_host)
+        self.clock = clock
+
+    def watch(self, tasks: TaskTable, hosts: HostTable, now: float) -> None:
+        self.clock.now += 2.0
+
+    def plan(self, tasks: TaskTable, hosts: HostTable, current: Ints) -> Any:
+        self.clock.now += 1.0
+        return super().plan(tasks, hosts, current)
+
+
+class TimedSelector(Weighed):
+    """Takes 0.25 s to learn from an interval and 0.5 s to choose."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+
+    def choose(self, state: State, now: float) -> str:
+        self.clock.now += 0.5
+        return super().choose(state, now)
+
+    def learn(self, outcome: WindowOutcome) -> None:
+        self.clock.now += 0.25
+        super().learn(outcome)
+
+
+def measured(given: Scenario, requests: Workload, clock: Clock, **more: Any) -> tuple[Driver, float]:
+    """A run by a clock, and when its first task began."""
+    policies = {"assign": Timed(clock), **more}
+    driver = Driver(given, Simulation(given, requests, 1), Team(policies), 1, measured=True)
+    assert driver.assign is not None
+    driver.assign.clock = clock
+    driver.finish()
+    return driver, float(driver.simulation.core.results["start"][0])
+
+
+def test_time_that_a_policy_watches_is_measured_too(tmp_path: Path) -> None:
+    # the task comes at 15. At 10 there is nothing to plan, but 2 s are spent to watch; at 20 another 2 s, and 1 s to
+    # plan: 5 s and the call's 0.5 s. What the model says is not asked
+    given = world(tmp_path, scripted={"fixed": 100.0})
+    driver, start = measured(given, workload([15.0], 2.0), Clock())
+    assert start == exactly(25.5)
+    assert driver.meters()["scheduling_usd"] == exactly(5.0 * 1e-3 + 0.01)
+
+
+def test_a_selector_is_measured_by_what_it_learns_and_chooses(tmp_path: Path) -> None:
+    # 0.25 s to learn at 10 and at 20, 0.5 s to choose, 2 s to read its weights: 3 s; then the scheduler as above
+    clock = Clock()
+    situation = Situation("assign", ("scripted",), "scripted", (), 10.0)
+    selection = Selection(TimedSelector(clock), {"scripted": Timed(clock)}, situation)
+    given = world(tmp_path, storage=50.0, scripted={"fixed": 100.0}, weighed={"fixed": 100.0})
+    driver, start = measured(given, workload([15.0], 1.0), clock, select=selection)
+    assert start == exactly(20.0 + 3.0 + 5.0 + 0.5)
+    assert driver.meters()["scheduling_usd"] == exactly(3.0 * 0.0005 + 5.0 * 1e-3 + 0.01)
+
+
+def test_the_window_of_a_selector_of_schedulers_is_the_interval() -> None:
+    given = load_scenario("assign-batch", ["control.interval=20"])
+    assert build_selection(given, "round-robin").situation.window == 20.0
+    with pytest.raises(TrimtabError, match=r"control\.window = 30, must be control\.interval = 20 or left out"):
+        load_scenario("assign-batch", ["control.interval=20", "control.window=30"])
+    # elsewhere it is its own
+    assert build_selection(load_scenario("aset-dc-cloud", ["control.window=30"]), "mab").situation.window == 30.0

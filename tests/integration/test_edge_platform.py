@@ -10,10 +10,13 @@ import signal
 import socket
 import threading
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars
@@ -30,9 +33,13 @@ from trimtab.live.edge import master as master_module
 from trimtab.live.edge.master import MOST_STARTS, Master
 from trimtab.live.edge.message import ANSWERED, DROPPED, LARGEST, READY, Query, Reply, read_query, read_reply
 from trimtab.live.edge.scheduler import Scheduler
-from trimtab.live.edge.session import EdgeRun, shortened
+from trimtab.live.edge.serving import served
+from trimtab.live.edge.session import EdgeRun, play, shortened
+from trimtab.live.edge.status import Status
 from trimtab.live.edge.worker import Worker
+from trimtab.live.fidelity import both
 from trimtab.policies import registry
+from trimtab.report.fidelity import fidelity
 from trimtab.scenario.load import load_scenario
 from trimtab.scenario.model import Scenario
 from trimtab.sim.outcome import COMPLETED, FAILED, REJECTED, Outcome
@@ -281,3 +288,85 @@ def test_trimtab_live_and_what_is_not_for_it(tmp_path: Path) -> None:
     assert "has no model on this machine" in complaint("--scenario", "aset-full-edge", "--seconds", "1")
     assert "seconds = 0.0, must be above 0" in complaint("--scenario", "edge-faces", "--seconds", "0")
     assert "did you mean 'closest'" in complaint("--scenario", "edge-faces", "--policy", "closes", "--seconds", "1")
+
+
+def look(url: str, path: str) -> Any:
+    with urllib.request.urlopen(url + path, timeout=10) as answer:
+        return json.loads(answer.read()) if "json" in answer.headers["content-type"] else answer.read().decode()
+
+
+def refusal(url: str, path: str, method: str) -> int:
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(urllib.request.Request(url + path, method=method), timeout=10)
+    refused.value.close()
+    return refused.value.code
+
+
+def test_a_run_can_be_watched(tmp_path: Path) -> None:
+    seen: dict[str, Any] = {}
+
+    @contextmanager
+    def watched(status: Status) -> Iterator[None]:
+        with served(status, "127.0.0.1", 0) as address:
+            assert address.token is None
+            seen["url"] = address.url
+            seen["before"] = look(address.url, "/v1/state")["uptime_s"]
+            yield
+            for what in ("state", "history", "decisions"):
+                seen[what] = look(address.url, f"/v1/{what}")
+            seen["one"] = look(address.url, "/v1/decisions?after=2&limit=1")
+            seen["page"], seen["health"] = look(address.url, "/"), look(address.url, "/healthz")
+            for path, method in (("/v1/policy", "POST"), ("/v1/state", "DELETE"), ("/v1/policies", "GET")):
+                seen[path] = refusal(address.url, path, method)
+
+    found = play(faces("control.window=1 s"), "select/round-robin", SECONDS, True, 1, shown=watched)
+    assert seen["before"] == 0.0 and seen["health"] == {"status": "ok"} and "<html" in seen["page"]
+    assert (seen["/v1/policy"], seen["/v1/state"], seen["/v1/policies"]) == (404, 405, 404), "only to be looked at"
+    state = seen["state"]
+    assert [site["name"] for site in state["servers"]] == ["antenna", "office", "cloud"]
+    assert all(site["alive"] and site["memory_used"] > 0 for site in state["servers"])
+    assert state["policies"]["select"] == "round-robin"
+    assert {each["name"]: each["instances"] for each in state["functions"]} == {
+        use.variant: use.workers for use in found.use
+    }
+    assert sum(each["completions"] for each in state["functions"]) == sum(use.answered for use in found.use)
+    history = seen["history"]
+    assert len(history["time"]) >= SECONDS - 1
+    assert [band[1] for band in history["bands"]] == [f"route/{name}" for _, name in found.outcome.bands]
+    assert set(history["cpu"]) == {"antenna", "office", "cloud"}
+    assert [each["id"] for each in seen["one"]["decisions"]] == [3]
+    decided = seen["decisions"]["decisions"]
+    assert [each["microseconds"] for each in decided] == [
+        pytest.approx(each.seconds * 1e6, abs=0.01) for each in found.decisions[-len(decided) :]
+    ]
+    with pytest.raises(OSError):
+        look(seen["url"], "/healthz")
+
+
+def test_a_port_that_is_taken_does_not_stop_a_run(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        arguments = ("live", "--scenario", "edge-faces", "--emulate", "--seconds", "2", "--port", str(port))
+        result = trimtab(*arguments, "--state", "log", "--json", folder=tmp_path)
+    assert result.json["emulated"] is True
+    told = next(line for line in result.err.splitlines() if line.startswith("To watch it: http://127.0.0.1:"))
+    assert not told.endswith(f":{port}")
+
+
+def test_from_outside_a_run_is_watched_with_a_token_only(emulated: EdgeRun) -> None:
+    with served(cast(Status, None), "0.0.0.0", 0) as address:
+        url = address.url.replace("0.0.0.0", "127.0.0.1")
+        assert address.token
+        assert refusal(url, "/v1/state", "GET") == 401
+        assert look(url, "/healthz") == {"status": "ok"}
+
+
+@needs_detectors
+def test_fidelity_compares_the_cpu_of_workers() -> None:
+    pair = both(shortened(faces(), SECONDS), "closest", 1)
+    found = fidelity("edge-faces", "route", [pair.live], [pair.simulated])["policies"]["closest"]
+    assert found["live"]["busy_core_seconds"] > 0.0
+    assert found["error"]["busy_core_seconds"] == pytest.approx(
+        found["simulated"]["busy_core_seconds"] / found["live"]["busy_core_seconds"] - 1.0, rel=1e-6
+    )
+    assert "cpu_utilisation" in found["error"]

@@ -12,7 +12,7 @@ import torch
 from trimtab.control.run import build_team, run
 from trimtab.control.simulated import SimulatedPlatform
 from trimtab.errors import TrimtabError
-from trimtab.learn.assign import graph, hosts
+from trimtab.learn.assign import graph, hosts, lstm
 from trimtab.learn.assign.neighbours import neighbours
 from trimtab.learn.assign.traces import at_load, collect, perturbed, played
 from trimtab.policies import trained
@@ -88,6 +88,28 @@ def test_traces_need_tasks_and_hosts_that_sleep(batch):
     awake = batch.model_copy(update={"platform": batch.platform.model_copy(update={"hibernate": False})})
     with pytest.raises(TrimtabError, match="hibernate = true"):
         at_load(awake, 1.0)
+
+
+@pytest.mark.parametrize("name", ["metanet-azure100", "metanet-tight", "metanet-azure16"])
+def test_a_preset_of_metanet_is_trained_on_the_whole_family(name):
+    assert hosts.family(load_scenario(name)) == tuple(load_scenario(each) for each in hosts.FAMILY)
+
+
+@pytest.mark.parametrize("override", ["hosts.0.price=0.05", "workload.rate=2", "platform.wake=10"])
+def test_a_changed_preset_is_trained_on_itself_alone(override):
+    changed = load_scenario("metanet-shift", [override])
+    assert hosts.family(changed) == (changed,)
+    assert hosts.GOBI.training(changed)["scenarios"] == ["metanet-shift"]
+
+
+def test_the_traces_and_the_types_of_a_changed_preset_are_of_the_same_hosts():
+    changed = load_scenario("metanet-azure16", ["hosts.0.price=0.05", "workload.duration=1000", "workload.rate=2"])
+    learner = replace(hosts.GOBI, states=3, plans=1).start(changed, 1, 1)
+    assert set(learner.data.machine[:, MACHINE.index("price")]) <= {0.05, 0.166, 0.333}
+    prices = {row[2] for row in hosts.host_types(changed)}
+    assert prices == {0.05, 0.166, 0.333}
+    series = lstm.PAPER.start(changed, 1, 1).series
+    assert [len(each) for each in series] == [100] * len(lstm.PAPER.loads)
 
 
 RECIPES = {

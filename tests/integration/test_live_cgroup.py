@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
 
-from trimtab.live.cgroup import NO_GROUP, make_group, sweep
+from trimtab.live.cgroup import NO_GROUP, Group, make_group, move_back, sweep
 
 
 def kernel(folder: Path, mounts: str, memberships: str) -> Path:
@@ -82,3 +83,79 @@ def test_groups_of_the_dead_are_swept(unified: Path, tmp_path: Path) -> None:
         "somebody-else",
         f"trimtab-{os.getpid()}",
     ]
+
+
+def test_the_process_moves_back_when_its_groups_are_gone(unified: Path, tmp_path: Path) -> None:
+    (unified / "cgroup.procs").write_text(f"{os.getpid()}\n")
+    (unified / "cgroup.type").write_text("domain\n")
+    (unified / "trimtab-main").mkdir()
+    (unified / "trimtab-main" / "cgroup.procs").write_text("")
+    make_group("trimtab-1", tmp_path / "proc")
+    assert (unified / "trimtab-main" / "cgroup.procs").read_text() == "0"
+    (tmp_path / "proc" / "self" / "cgroup").write_text("0::/ours/trimtab-main\n")
+    assert make_group("trimtab-1", tmp_path / "proc").folders["cpu"] == unified / "trimtab-1"  # not one below
+    (unified / "cgroup.subtree_control").write_text("cpu pids")
+    (unified / "cgroup.procs").write_text("")
+    (unified / "trimtab-main" / "cgroup.procs").unlink()  # the kernel's own files go with a group
+    move_back(tmp_path / "proc")
+    assert (unified / "cgroup.subtree_control").read_text() == "-cpu -pids"
+    assert (unified / "cgroup.procs").read_text() == "0"
+    assert not (unified / "trimtab-main").exists()
+
+
+def test_a_killed_process_leaves_no_group_of_its_own(unified: Path, tmp_path: Path) -> None:
+    (unified / "trimtab-main").mkdir()
+    sweep(tmp_path / "proc")
+    assert not (unified / "trimtab-main").exists()
+
+
+def test_a_small_part_of_a_core_is_counted_over_a_longer_time(unified: Path, tmp_path: Path) -> None:
+    group = make_group("trimtab-1", tmp_path / "proc")
+    for cores, written in ((0.01, "1000 100000"), (0.099, "9900 100000"), (0.1, "1000 10000")):
+        (unified / "trimtab-1" / "cpu.max").write_text("")
+        group.limit_cpu(cores)
+        assert (unified / "trimtab-1" / "cpu.max").read_text() == written
+
+
+def test_swap_counts_in_version_1(tmp_path: Path) -> None:
+    for name in ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes"):
+        (tmp_path / name).write_text("")
+    Group(1, {"memory": tmp_path}).limit_memory(2**20)
+    assert (tmp_path / "memory.limit_in_bytes").read_text() == str(2**20)
+    assert (tmp_path / "memory.memsw.limit_in_bytes").read_text() == str(2**20)
+    (tmp_path / "memory.memsw.limit_in_bytes").unlink()  # not every kernel counts it
+    Group(1, {"memory": tmp_path}).limit_memory(2**21)
+    assert (tmp_path / "memory.limit_in_bytes").read_text()[:7] == str(2**21)
+
+
+def test_a_hundredth_of_a_core_is_what_a_real_group_gets() -> None:
+    group = make_group(f"trimtab-{os.getpid()}")
+    if not {"cpu", "memory"} <= group.controllers:
+        pytest.skip("needs control groups")
+    try:
+        group.limit_cpu(1.0)
+        inner = group.child("i1")
+        for cores in (0.01, 0.5, 0.02, None, 1.0):
+            inner.limit_cpu(cores)
+        with pytest.raises(OSError, match="Invalid argument"):
+            inner.limit_cpu(2.0)
+        for size in (2**26, 2**27, 2**25):
+            inner.limit_memory(size)
+        inner.limit_cpu(0.01)
+        ready, go = os.pipe(), time.monotonic() + 1.5
+        child = os.fork()
+        if child == 0:
+            inner.join()
+            os.write(ready[1], b"x")
+            while time.monotonic() < go:
+                pass
+            os._exit(0)
+        os.read(ready[0], 1)
+        before, began = inner.cpu_seconds(), time.monotonic()
+        os.waitpid(child, 0)
+        used, elapsed = inner.cpu_seconds() - before, time.monotonic() - began
+        assert used / elapsed < 0.03
+        os.close(ready[0])
+        os.close(ready[1])
+    finally:
+        group.remove()

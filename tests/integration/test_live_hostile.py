@@ -30,6 +30,15 @@ ENDED = {
         "import sys\ndef main(args):\n    while True:\n        sys.stderr.write('x' * 10_000)\n",
         "printed more than 1048576 bytes",
     ),
+    "prints-marks": (
+        "def main(args):\n    for _ in range(6_000):\n        print('x' * 1_000)\n"
+        "        print('XXX_THE_END_OF_A_WHISK_ACTIVATION_XXX', flush=True)\n    return {}\n",
+        "printed more than 1048576 bytes",
+    ),
+    "prints-marks-only": (
+        "def main(args):\n    while True:\n        print('XXX_THE_END_OF_A_WHISK_ACTIVATION_XXX')\n",
+        "printed more than 1048576 bytes",
+    ),
     "writes-garbage": (
         "import os\ndef main(args):\n    for each in range(3, 50):\n        try:\n"
         "            os.write(each, b'not HTTP' * 2_000)\n        except OSError:\n            pass\n    return {}\n",
@@ -136,3 +145,64 @@ def test_a_fork_bomb_leaves_no_process(platform: RunningPlatform) -> None:
         assert time.monotonic() < end
         time.sleep(0.05)
     client.remove("bomb")
+
+
+def test_what_one_call_may_print_each_may(platform: RunningPlatform) -> None:
+    """The limit is a call's own, though the server only asks how many have ended when it comes near."""
+    client = platform.client()
+    code = "def main(args):\n    print(str(args['number']).rjust(600))\n    return {}\n"
+    client.deploy("talks", {"code": code, "memory_mb": 64, "output_limit": 1024})
+    client.scale("talks", instances=1)
+    for number in range(50):
+        client.call("talks", {"number": number})
+    end = time.monotonic() + 5.0
+    while len(lines := client.ask("GET", "/v1/functions/talks/logs")[1]["logs"]) < 50:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    assert [int(each["line"]) for each in lines] == list(range(50))
+    client.deploy("talks", {"code": code.replace("600", "1300"), "memory_mb": 64, "output_limit": 1024})
+    with pytest.raises(TrimtabError, match="printed more than 1024 bytes"):
+        for number in range(50):
+            client.call("talks", {"number": number})
+            time.sleep(0.02)
+    client.remove("talks")
+
+
+SPINS = """
+import os, threading
+def spin():
+    while True:
+        pass
+def main(args):
+    if args.get("spin"):
+        threading.Thread(target=spin, daemon=True).start()
+        if os.fork() == 0:
+            spin()
+    return {"pid": os.getpid()}
+"""
+
+
+def test_what_runs_on_after_a_call_is_stopped_until_the_next(platform: RunningPlatform) -> None:
+    client = platform.client()
+    client.deploy("spins", {"code": SPINS, **LIMITS})
+
+    def used() -> float:
+        return sum(
+            each["cpu_seconds"]
+            for server in client.state()["servers"]
+            for each in server["instances"]
+            if each["function"] == "spins"
+        )
+
+    where = client.call("spins", {"spin": True}).headers["x-trimtab-server"]
+    time.sleep(2.0)
+    first = used()
+    time.sleep(1.0)
+    assert first > 0.1
+    assert used() - first < 0.05
+    answers = [client.call("spins", {}) for _ in range(len(client.state()["servers"]))]
+    assert [each.cold for each in answers if each.headers["x-trimtab-server"] == where] == [False]
+    time.sleep(1.5)
+    client.remove("spins")  # those that are stopped can be ended
+    time.sleep(0.5)
+    assert used() == 0.0

@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 import pytest
 from tests.live_platform import RunningPlatform, running_platform
 
+from trimtab.live.openapi import description
+
 PEEK = """
 import os, socket
 
@@ -157,13 +159,25 @@ def test_what_is_not_an_object_is_refused(platform: RunningPlatform, body: bytes
         ({"decision": "select", "policy": "randm"}, "did you mean 'random'?"),
         ({"decision": "select", "policy": "/tmp/evil.py"}, "must be one of: mab"),
         ({"decision": "select", "policy": "aset"}, "cannot choose among place policies"),
-        ({"decision": "select", "policy": "mab", "shadow": True}, "only place policies have a shadow"),
+        ({"decision": "select", "policy": "mab", "shadow": True}, "shadow = true, must be false"),
     ],
 )
 def test_a_wrong_order_is_one_clear_line(platform: RunningPlatform, order: dict[str, Any], told: str) -> None:
     status, answer = send(platform.url, "POST", "/v1/policy", order)
     assert status == 422
     assert told in answer["error"]
+
+
+def test_the_document_says_which_paths_need_the_token() -> None:
+    document = description()
+    needing = {
+        (path, method): operation["security"] == [{"token": []}]
+        for path, found in document["paths"].items()
+        for method, operation in found.items()
+    }
+    assert [path for (path, _), needed in needing.items() if not needed] == ["/healthz", "/readyz"]
+    assert needing["/metrics", "get"]
+    assert document["components"]["securitySchemes"]["token"]["scheme"] == "bearer"
 
 
 def test_outside_loopback_a_token_is_needed(tmp_path: Any) -> None:
@@ -175,6 +189,10 @@ def test_outside_loopback_a_token_is_needed(tmp_path: Any) -> None:
         ):  # fmt: skip
             assert send(url, method, path, body)[0] == 401
             assert send(url, method, path, body, Authorization="Bearer wrong")[0] == 401
+        for path, operations in description()["paths"].items():
+            for method, operation in operations.items():
+                status, _ = send(url, method.upper(), path.replace("{name}", "x"), None)
+                assert (status == 401) == bool(operation["security"]), (method, path, status)
         right = f"Bearer {platform.token}"
         assert send(url, "POST", "/v1/policy", {"policy": "rank"}, Authorization=right)[0] == 200
         assert send(url, "GET", "/healthz")[0] == 200

@@ -198,3 +198,36 @@ def test_a_size_without_a_curve(tmp_path: Path) -> None:
     (tmp_path / "sized.yaml").write_text(SIZED.replace(", curve: [[0, 0.0], [1000, 0.1], [3000, 0.2]]", ""))
     complaint = trimtab("load", "sized.yaml", folder=tmp_path).complaint
     assert complaint.startswith("functions.spin.code.curve is empty, must say how much work a size is")
+
+
+def test_a_token_goes_with_every_call_and_into_no_report(tmp_path: Path) -> None:
+    (tmp_path / "steady.yaml").write_text(STEADY)
+    with serving() as server:
+        result = trimtab(
+            "load", "steady.yaml", "--url", server.url, "--token", "s3cret", "--seconds", "0.3", "--out", "out",
+            folder=tmp_path,
+        )  # fmt: skip
+    assert result.code == 0, result.err
+    assert server.calls
+    assert all("\r\nAuthorization: Bearer s3cret\r\n" in call.head for call in server.calls)
+    assert "s3cret" not in (tmp_path / "out/load.html").read_text()
+
+
+@pytest.mark.parametrize(("path", "sent"), [("", True), ("/own/{function}", False)])
+def test_the_token_of_the_environment_goes_to_gateways_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, sent: bool
+) -> None:
+    monkeypatch.setenv("TRIMTAB_TOKEN", "s3cret")
+    (tmp_path / "steady.yaml").write_text(STEADY)
+    with serving() as server:
+        url = server.url + path
+        result = trimtab("load", "steady.yaml", "--url", url, "--seconds", "0.3", "--out", "out", folder=tmp_path)
+    assert result.code == 0, result.err
+    assert server.calls
+    assert {"Authorization: Bearer s3cret" in call.head for call in server.calls} == {sent}
+
+
+def test_a_token_that_would_break_a_header_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "steady.yaml").write_text(STEADY)
+    complaint = trimtab("load", "steady.yaml", "--token", "a\r\nHost: b", folder=tmp_path).complaint
+    assert complaint.startswith("--token must be one word of ASCII characters")

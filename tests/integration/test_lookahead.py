@@ -88,6 +88,20 @@ def test_a_twin_knows_what_is_done_and_draws_the_rest():
     assert twins[0].columns.arrival.tolist() == twins[1].columns.arrival.tolist()
 
 
+def test_a_twin_knows_from_where_tasks_come():
+    links = [{"source": source, "site": "here", "delay": delay} for source, delay in (("north", 1.0), ("south", 2.0))]
+    place, arrivals = world(network={"links": links}), np.linspace(0.5, 9.5, 40)
+    source = np.tile(np.array([0, 0, 0, 1], np.int32), 10)
+    simulation = Simulation(place, workload(arrivals, 100.0, duration=1000.0, source=source), 1)
+    simulation.advance(10.0)
+    twin = imagine(simulation, 100.0, np.random.default_rng(1))
+    assert len(twin.sources) == twin.core.world[0]["requests"] > 200
+    assert twin.sources[:40].tolist() == source.tolist() == simulation.sources.tolist()
+    # three of four as before; the deviation of the share of 400 is 0.02
+    assert np.mean(twin.sources[40:] == 0) == pytest.approx(0.75, abs=0.09)
+    assert outlook(twin, [Everything(0)]) > 0.0
+
+
 def test_a_twin_draws_other_work_for_tasks_that_run():
     place = scenario(
         [{"work": 100.0, "work_deviation": 0.5, "distribution": "lognormal"}],

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import polars
 import pytest
 from tests.commands import files, trimtab
+from tests.live_platform import running_platform as guarded_platform
 
+from trimtab.cli.practice import practice_of
+from trimtab.errors import TrimtabError
 from trimtab.live.background import running_platform
 from trimtab.live.calibrate.functions import Effort, Subject, calibrate
-from trimtab.live.client import GatewayClient
-from trimtab.live.practice import Practice
+from trimtab.live.client import Called, GatewayClient
+from trimtab.live.practice import Practice, alone
 from trimtab.scenario.load import load_scenario, parse_scenario
 from trimtab.workload.build import build_workload
 
@@ -81,6 +86,53 @@ def test_a_profile_finds_what_a_function_does(folder: Path) -> None:
     assert found.cold_latency > found.warm_latency
 
 
+class WithoutGroups:
+    """A gateway whose counters stay at nothing."""
+
+    url = "http://gateway"
+
+    def state(self) -> dict[str, Any]:
+        running = [{"function": name, "cpu_seconds": 0.0, "memory_bytes": 0} for name in self.deployed]
+        return {"servers": [{"cpu_seconds": 0.0, "instances": running}]}
+
+    def __init__(self) -> None:
+        self.deployed: list[str] = []
+
+    def deploy(self, name: str, deployment: dict[str, Any]) -> None:
+        self.deployed.append(name)
+
+    def remove(self, name: str) -> None:
+        self.deployed.remove(name)
+
+    def call(self, name: str, arguments: dict[str, Any]) -> Called:
+        return Called(0.01, {"x-trimtab-cold": "1"}, {})
+
+
+def test_nothing_is_calibrated_on_counters_that_count_nothing() -> None:
+    gateway = WithoutGroups()
+    subject = Subject("spin", {"code": SPIN}, {"milliseconds": 16}, "milliseconds")
+    with pytest.raises(TrimtabError, match="counts no CPU time, must have control groups"):
+        calibrate(cast(GatewayClient, gateway), [subject], Effort(starts=1))
+    assert gateway.deployed == []
+
+
+def test_a_gateway_with_a_token_can_be_calibrated_and_trained_on(folder: Path) -> None:
+    with guarded_platform(
+        str(folder / "place.yaml"), host="0.0.0.0", state=folder / "state", overrides=("hosts.0.cores=1",)
+    ) as platform:
+        url = platform.url.replace("0.0.0.0", "127.0.0.1")
+        assert platform.token is not None
+        asked = ("calibrate", "functions", "place.yaml", "--starts", "1", "--longest", "0.001", "--url", url)
+        assert "401" in trimtab(*asked, folder=folder).complaint
+        result = trimtab(*asked, "--token", platform.token, folder=folder)
+        assert result.code == 0, result.err
+        practice = practice_of(True, folder, "1", "2", url, platform.token, False)
+        assert practice is not None
+        with practice.running(cast(Any, SimpleNamespace(learner=SimpleNamespace()))) as over:
+            assert not over()
+    assert list(json.loads((folder / "profile.json").read_text())["functions"]) == ["spin.py"]
+
+
 def test_fidelity_keeps_both_sides(folder: Path) -> None:
     result = trimtab(
         "fidelity", "place.yaml", "--policies", "hashing,round-robin", "--seeds", "1",
@@ -134,8 +186,11 @@ class Up:
 def test_an_episode_scales_real_instances(folder: Path) -> None:
     scenario = load_scenario("scale.yaml", ["workload.duration=4 s"])
     policy = Up()
-    with running_platform(scenario) as url, GatewayClient(url) as client:
-        outcome = Practice(client).run(scenario, build_workload(scenario, 1), 1, policy)
+    with running_platform(scenario, scale="hpa") as url, GatewayClient(url) as client:
+        with alone(client):
+            assert client.state()["policies"]["scale"] is None
+            outcome = Practice(client).run(scenario, build_workload(scenario, 1), 1, policy)
+        assert client.state()["policies"]["scale"] == "hpa"
         instances = [each for server in client.state()["servers"] for each in server["instances"]]
     assert (outcome.status == 0).all()
     assert len(policy.seen) >= 5, "every half second"
@@ -174,7 +229,7 @@ def test_training_goes_on_from_the_simulator_on_the_platform(folder: Path) -> No
     [
         (["--live"], "--live needs --from DIR"),
         (["--live", "--from", "nowhere"], "--from = 'nowhere' holds no checkpoint"),
-        (["--from", "nowhere"], "--from and --url go with --live"),
+        (["--from", "nowhere"], "--from, --url and --token go with --live"),
         (["--live", "--from", "x", "--minutes", "0"], "--minutes = '0', must be a number from 0.01"),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from trimtab.live.calibrate.sizes import next_size, rising
+from trimtab.live.calibrate.sizes import MOST_SIZES, next_size, rising
 
 
 def test_a_linear_function_is_climbed_by_doubling() -> None:
@@ -34,3 +34,10 @@ def test_a_size_that_costs_nothing_yet_is_doubled() -> None:
 def test_the_curve_rises() -> None:
     # 20 was faster than 10 by noise: it cannot be inverted, and goes
     assert rising([(10, 0.002), (20, 0.0019), (40, 0.008), (80, 0.016)]) == ((10, 0.002), (40, 0.008), (80, 0.016))
+
+
+def test_a_function_that_never_takes_long_is_given_up() -> None:
+    measured = [(1.0, 0.0)]
+    while (size := next_size(measured, 0.5)) is not None:
+        measured.append((float(size), 0.0))
+    assert len(measured) == MOST_SIZES

@@ -12,7 +12,8 @@ from trimtab.live.audit import Audit
 from trimtab.live.board import Board
 from trimtab.live.function import Deployed, FunctionSpec, figures_of
 from trimtab.live.placing import Placer, Seat
-from trimtab.live.pool import Instance, Invocation, Pool, Server
+from trimtab.live.pool import Pool
+from trimtab.live.servers import Instance, Invocation, Server
 from trimtab.policies import registry
 from trimtab.policies.place.decorator import place
 from trimtab.scenario.load import load_scenario

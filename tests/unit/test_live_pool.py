@@ -10,7 +10,8 @@ import pytest
 
 from trimtab.live.failure import CallFailed
 from trimtab.live.function import Deployed, FunctionSpec, figures_of
-from trimtab.live.pool import Instance, Invocation, Pool, Server
+from trimtab.live.pool import Pool
+from trimtab.live.servers import Instance, Invocation, Server
 
 MIB = 2**20
 
@@ -192,3 +193,124 @@ def test_a_removed_function_takes_no_more_calls(loop: asyncio.AbstractEventLoop)
     assert one.instances
     world.pool.finished(runs)
     assert not one.instances
+
+
+def test_calls_that_wait_move_to_the_next_version(loop: asyncio.AbstractEventLoop) -> None:
+    world = World(loop, memory=256)
+    old, new = world.function("one"), world.function("one")
+    runs, starts, waits = world.call(old), world.call(old), world.call(old)
+    world.pool.ready(world.started[0])
+    world.pool.replace(old, new)
+    assert runs.granted.result() is world.started[0]
+    assert world.stopped == [world.started[1]]  # the call that it was started for has not seen the old version
+    assert world.started[-1].function is new
+    world.pool.ready(world.started[-1])
+    assert starts.granted.result().function is new
+    assert (starts.function, waits.function, runs.function) == (new, new, old)
+    assert list(world.servers[0].queue) == [waits]
+    world.pool.finished(runs)
+    assert not old.instances
+    world.pool.ready(world.started[-1])
+    assert waits.granted.result().function is new
+
+
+def test_so_do_those_that_wait_for_any_instance(loop: asyncio.AbstractEventLoop) -> None:
+    world = World(loop, memory=256, by_host=False, on_demand=False)
+    old, new = world.function("one"), world.function("one")
+    first, second = world.call(old), world.call(old)
+    world.pool.replace(old, new)
+    world.pool.scale(new, 1)
+    world.pool.ready(world.started[0])
+    assert first.granted.result().function is new
+    assert list(new.queue) == [second]
+    assert not old.queue
+
+
+def test_a_call_that_is_tried_again_takes_the_version_that_is_there_now(loop: asyncio.AbstractEventLoop) -> None:
+    world = World(loop)
+    old, new = world.function("one"), world.function("one")
+    world.pool.replace(old, new)
+    assert world.call(old).function is new
+    world.pool.forget(new)
+    with pytest.raises(CallFailed, match="was removed"):
+        world.call(old)
+
+
+def controlled(loop: asyncio.AbstractEventLoop, *, up: bool) -> tuple[World, Deployed]:
+    world = World(loop, servers=2, memory=256, by_host=False, on_demand=False)
+    one = world.function("one")
+    world.pool.functions = {"one": one}
+    for server in world.servers:
+        server.alive = up
+    return world, one
+
+
+def test_wanted_instances_start_when_all_servers_are_up(loop: asyncio.AbstractEventLoop) -> None:
+    world, one = controlled(loop, up=False)
+    one.wanted = 2
+    waits = world.call(one)
+    world.pool.up(world.servers[0])
+    assert not world.started, "the first server is not to have them all"
+    world.pool.up(world.servers[1])
+    assert len(one.instances) == 2
+    world.pool.ready(world.started[0])
+    assert waits.granted.done()
+
+
+def test_wanted_instances_do_not_wait_for_a_server_that_never_comes(loop: asyncio.AbstractEventLoop) -> None:
+    world, one = controlled(loop, up=False)
+    one.wanted = 1
+    world.pool.up(world.servers[0])
+    world.now = 6.0
+    world.pool.restore()
+    assert len(one.instances) == 1
+
+
+def test_a_wanted_instance_that_is_killed_comes_back(loop: asyncio.AbstractEventLoop) -> None:
+    world, one = controlled(loop, up=True)
+    world.pool.scale(one, 1)
+    world.pool.ready(world.started[0])
+    waits = world.call(one)
+    world.pool.gone(world.started[0], "killed")
+    assert waits.granted.done()
+    after = world.call(one)
+    assert len(world.started) == 2
+    world.pool.ready(world.started[1])
+    assert after.granted.result() is world.started[1]
+
+
+def test_one_that_cannot_start_is_tried_again_later_and_later(loop: asyncio.AbstractEventLoop) -> None:
+    world, one = controlled(loop, up=True)
+    world.pool.scale(one, 1)
+    for pause in (0.25, 0.5, 1.0):
+        world.pool.gone(world.started[-1], "no luck")
+        tries = len(world.started)
+        world.now += pause - 0.01
+        world.pool.restore()
+        assert len(world.started) == tries
+        world.now += 0.01
+        world.pool.restore()
+        assert len(world.started) == tries + 1
+
+
+def test_a_server_that_comes_up_feeds_calls_that_wait_for_any_instance(loop: asyncio.AbstractEventLoop) -> None:
+    world = World(loop, servers=2, by_host=False)
+    one = world.function("one")
+    world.pool.functions = {"one": one}
+    for server in world.servers:
+        server.alive = False
+    waits = world.call(one)
+    world.pool.up(world.servers[0])
+    world.pool.ready(world.started[0])
+    assert waits.granted.done()
+
+
+def test_core_seconds_of_instances_that_ended_still_count(loop: asyncio.AbstractEventLoop) -> None:
+    world = World(loop, memory=512)
+    one = world.function("one")
+    world.pool.scale(one, 2)
+    for instance, used in zip(world.started, (5.0, 3.0), strict=True):
+        world.pool.ready(instance)
+        instance.cpu_seconds = used
+    world.pool.gone(world.started[0], "killed")
+    assert one.cpu_seconds == 8.0

@@ -11,8 +11,8 @@ import pytest
 from trimtab.errors import TrimtabError
 from trimtab.live.audit import Audit
 from trimtab.live.function import Deployed, FunctionSpec, figures_of
-from trimtab.live.pool import Server
 from trimtab.live.selecting import CANDIDATES, Selecting, selection_of
+from trimtab.live.servers import Server
 from trimtab.live.windows import CallWindows
 from trimtab.scenario.load import load_scenario
 from trimtab.scenario.model import Scenario

@@ -267,18 +267,20 @@ def test_dqn_learns_to_avoid_what_is_dear_and_its_memory_is_bounded() -> None:
 
 
 def test_a_trained_bandit_begins_with_its_arms() -> None:
-    # bound: -(sum of costs / largest) / (1 + count) + 0.1 / sqrt(1 + count)
+    # bound, with 13 choices in all: -(sum of costs / largest) / (1 + count) + 0.1 * sqrt(2 ln 13 / (1 + count))
     arrays = {"count": np.array([3.0, 8.0]), "cost": np.array([0.06, 0.16]), "largest": np.array([0.04])}
     made = registry.built(described("mab", arrays), "select")
     made.reset(situation(), 1)
-    assert made._bound("a", np.ones(1)) == pytest.approx(-1.5 / 4.0 + 0.1 / 2.0)
-    assert made._bound("b", np.ones(1)) == pytest.approx(-4.0 / 9.0 + 0.1 / 3.0)
+    first = -1.5 / 4.0 + 0.1 * math.sqrt(2.0 * math.log(13.0) / 4.0)
+    assert made._bound("a", np.ones(1)) == pytest.approx(first)
+    assert made._bound("b", np.ones(1)) == pytest.approx(-4.0 / 9.0 + 0.1 * math.sqrt(2.0 * math.log(13.0) / 9.0))
     assert made.choose(state(), 0.0) == "a"
     made.learn(WindowOutcome("a", 1, 0, 0, 0.08, 1.0))
     # a larger cost than any before is what all are divided by from then on
-    assert made._bound("a", np.ones(1)) == pytest.approx(-(0.14 / 0.08) / 5.0 + 0.1 / math.sqrt(5.0))
+    more = 0.1 * math.sqrt(2.0 * math.log(14.0) / 5.0)
+    assert made._bound("a", np.ones(1)) == pytest.approx(-(0.14 / 0.08) / 5.0 + more)
     made.reset(situation(), 1)
-    assert made._bound("a", np.ones(1)) == pytest.approx(-1.5 / 4.0 + 0.1 / 2.0)
+    assert made._bound("a", np.ones(1)) == pytest.approx(first)
 
 
 def test_mab_is_listed_once_and_learns_from_nothing_where_there_is_no_trained_one() -> None:

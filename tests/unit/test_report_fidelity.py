@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from rich.console import Console
@@ -98,3 +100,30 @@ def test_page_holds_both_sides() -> None:
     assert '"name":"live"' in page
     assert '"name":"simulated"' in page
     assert "a note" in page
+
+
+def test_policies_that_are_one_in_simulation_are_no_pair_to_be_ranked() -> None:
+    # live, b was slower than a by more than noise; in simulation it fell back to a, request by request
+    live = [run(policy, mean, seed) for policy, mean in (("a", 1.0), ("b", 1.1), ("c", 2.0)) for seed in (1, 2)]
+    said = [run("a", 1.0, seed) for seed in (1, 2)]
+    said += [replace(each, policy="b") for each in said] + [run("c", 2.0, seed) for seed in (1, 2)]
+    result = fidelity("world", "place", live, said)
+    ranks = result["ranking"]
+    assert ranks["same_in_simulation"] == [["a", "b"]]
+    assert (ranks["pairs"], ranks["beyond_noise"], ranks["agree"], ranks["disagree"]) == (2, 2, 2, [])
+    assert result["kept"]
+    told = "Not counted, because they did the very same in simulation: a and b."
+    assert told in fidelity_page(result, live, said, "trimtab fidelity world")
+
+
+def test_a_tie_of_means_is_not_the_same_decisions() -> None:
+    # the same times, but b has sent every request to another host
+    live, said = [run("a", 1.0), run("b", 1.1)], [run("a", 1.0)]
+    said.append(replace(said[0], policy="b", host=said[0].host + 1))
+    ranks = fidelity("world", "place", live, said)["ranking"]
+    assert (ranks["same_in_simulation"], ranks["pairs"], len(ranks["disagree"])) == ([], 1, 1)
+
+
+def test_busy_core_seconds_are_compared() -> None:
+    live, said = ({"busy_core_seconds": seconds} for seconds in (2.0, 2.5))
+    assert errors(live, said) == {"busy_core_seconds": pytest.approx(0.25)}  # 2.5 / 2 - 1

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
+import pytest
 from tests.worlds import scenario
 
 from trimtab.scenario.digest import digest
@@ -27,6 +31,16 @@ def test_any_setting_changes_it() -> None:
 
 def test_words_do_not() -> None:
     assert digest(scenario(description="for a reader", notes=["assumed"])) == digest(scenario())
+
+
+def test_tasks_without_gateways_are_what_they_were_before_there_were_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    # the hash is in the folders of policies that were trained then
+    written: list[Any] = []
+    dumps = json.dumps
+    monkeypatch.setattr(json, "dumps", lambda content, **how: written.append(content) or dumps(content, **how))
+    tasks = {"source": "tasks", "duration": 100.0}
+    assert digest(scenario(workload=tasks)) != digest(scenario(workload=tasks | {"sources": {"north": 1.0}}))
+    assert ["sources" in content["workload"] for content in written] == [False, True]
 
 
 def test_where_a_trace_lies_does_not() -> None:

@@ -32,6 +32,58 @@ def test_without_shares_nothing_has_changed():
     assert set(plain.function) == {0, 1} and set(stepped.function) == {0, 1}
 
 
+LINKS = [{"source": source, "site": "here", "delay": 0.1} for source in ("north", "south", "west")]
+
+
+def gateways(links=LINKS, **workload):
+    given = {"source": "tasks", "rate": 20.0, "interval": 10.0, "duration": 1000.0} | workload
+    platform, network = {"dispatch": "interval"}, {"links": links}
+    return scenario([{}, {}], platform=platform, decision="assign", workload=given, network=network)
+
+
+def test_tasks_come_through_gateways_by_their_shares():
+    found = build_workload(gateways(sources={"north": 3.0, "west": 1.0}), 1)
+    count = len(found)
+    assert np.bincount(found.source).sum() == count and set(found.source) == {0, 1}
+    # 3 to 1: the deviation of the share is sqrt(3/16 / count)
+    assert np.mean(found.source == 0) == pytest.approx(0.75, abs=4 * (3 / 16 / count) ** 0.5)
+    # not told: all that links name, alike
+    alike = build_workload(gateways(), 1)
+    assert np.bincount(alike.source) / count == pytest.approx(1 / 3, abs=4 * (2 / 9 / count) ** 0.5)
+
+
+def test_gateways_are_drawn_apart_from_all_else():
+    plain, several = build_workload(world(), 5), build_workload(gateways(), 5)
+    assert len(plain.source) == 0 and len(several.source) == len(several)
+    for column in ("arrival", "function", "work"):
+        assert np.array_equal(getattr(plain, column), getattr(several, column))
+    assert not np.array_equal(several.source, build_workload(gateways(), 6).source[: len(several)])
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"sources": {"east": 1.0}}, "workload.sources = 'east', must be one of: north, south, west"),
+        ({"sources": {"north": 0.0}}, "all shares are 0"),
+        ({"links": [*LINKS[:1], {"source": "south", "site": "there", "delay": 0.1}]}, "'there', must be one of: here"),
+    ],
+)
+def test_a_gateway_that_is_none(given, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        gateways(**given)
+
+
+def test_a_gateway_without_a_way_to_a_host():
+    machines = [{"site": "here"}, {"site": "there"}]
+    links = [LINKS[0], LINKS[1], {"source": "north", "site": "there", "delay": 0.2}]
+    given = {"platform": {"dispatch": "interval"}, "decision": "assign"}
+    with pytest.raises(ValueError, match="none from 'south' to 'there'"):
+        scenario([{}], machines, network={"links": links}, **given)
+    # a link from everywhere will do
+    everywhere = {"site": "there", "delay": 0.2}
+    scenario([{}], machines, network={"links": [*links[:2], everywhere]}, **given)
+
+
 @pytest.mark.parametrize("kind", ["lognormal", "exponential", "uniform", "constant"])
 def test_what_is_left_is_drawn_given_what_is_done(kind):
     deviation = {"exponential": 1.0, "constant": 0.0}.get(kind, 0.3)

@@ -9,6 +9,7 @@ import typer
 
 from trimtab.cli import calibrate_schedulers
 from trimtab.cli.options import ScenarioArgument, SetOption, parse_number, parse_whole
+from trimtab.cli.reach import TokenOption, gateway
 from trimtab.errors import TrimtabError
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def command_functions(
     url: Annotated[
         str | None, typer.Option("--url", metavar="URL", help="An idle gateway; starts one of its own without.")
     ] = None,
+    token: TokenOption = None,
     starts: Annotated[str, typer.Option("--starts", metavar="N", help="Cold starts of each function.")] = "5",
     longest: Annotated[
         str, typer.Option("--longest", metavar="S", help="Core-seconds of a call at which larger sizes are not tried.")
@@ -56,7 +58,7 @@ def command_functions(
     loaded = load_scenario(scenario, overrides or [])
     subjects_of(loaded)
     prepare_file(out)
-    measured(loaded, out, url, effort)
+    measured(loaded, out, url, effort, token)
     typer.echo(f"Profile: {out}; use it with --set profile={out}")
 
 
@@ -114,14 +116,15 @@ def model_profile(name: str, batches: list[int], cores: int, seconds: float) -> 
     return ModelProfile(cores=cores, base=found.base, each=found.each, deviation=found.deviation, points=points)
 
 
-def measured(scenario: Scenario, path: Path, url: str | None = None, effort: Effort | None = None) -> Path:
+def measured(
+    scenario: Scenario, path: Path, url: str | None = None, effort: Effort | None = None, token: str | None = None
+) -> Path:
     """Profile every function of a scenario that has code, each alone, and write the file."""
     from trimtab.live.extra import live_extra
 
     with live_extra():
         from trimtab.live.background import running_platform
         from trimtab.live.calibrate.functions import EFFORT, calibrate, machine
-        from trimtab.live.client import GatewayClient
     from contextlib import nullcontext
 
     from trimtab.report.files import write_json
@@ -129,7 +132,7 @@ def measured(scenario: Scenario, path: Path, url: str | None = None, effort: Eff
 
     subjects = subjects_of(scenario)
     place = nullcontext(url) if url is not None else running_platform(_alone(scenario))
-    with place as where, GatewayClient(where) as client:
+    with place as where, gateway(where, token if url is not None else None) as client:
         found = calibrate(client, subjects, effort or EFFORT, _tell)
     write_json(path, Profile(machine=machine(), functions=found).model_dump(mode="json"))
     return path

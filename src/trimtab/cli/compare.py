@@ -58,14 +58,17 @@ def command(
     ] = False,
 ) -> None:
     """Compare policies on one scenario, paired by seed."""
-    from trimtab.control.experiment import Experiment, entrants
+    from trimtab.control.experiment import Experiment, entrants, fitting
 
     wanted_seeds, wanted_jobs, named = parse_seeds(seeds), parse_jobs(jobs), parse_policies(policies)
     loaded = load(scenario, overrides, workload, whole)
     if measured and loaded.scheduling is None:
         raise TrimtabError("--measured-overhead: this scenario has no 'scheduling', nobody is charged for schedulers")
-    names = every_policy(loaded, named, oracles)
-    experiment = Experiment(loaded, entrants(loaded, names), wanted_seeds, wanted_jobs, measured)
+    names, notes = every_policy(loaded, named, oracles), list[str]()
+    if named is None:
+        # who was not asked for by name and cannot run here must not end the comparison of the others
+        names, notes = fitting(loaded, names)
+    experiment = Experiment(loaded, entrants(loaded, names), wanted_seeds, wanted_jobs, measured, notes)
     with output(out, json, loaded.name) as folder:
         outcomes = run_all(experiment, rows=folder is not None)
         finish(experiment, outcomes, folder, json, trace)
@@ -131,7 +134,7 @@ def finish(experiment: Experiment, outcomes: list[Outcome], folder: Path | None,
     baseline = scenario.baseline if scenario.baseline in labels else labels[0]
     oracles = frozenset(entrant.label for entrant in experiment.entrants if entrant.oracle)
     summary = summarise(scenario.name, scenario.decision, baseline, outcomes, oracles)
-    notes = [*experiment.workloads.notes[experiment.seeds[0]], *summary.get("notes", [])]
+    notes = [*experiment.notes, *experiment.workloads.notes[experiment.seeds[0]], *summary.get("notes", [])]
     if notes:
         summary["notes"] = notes
     if folder is not None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -17,6 +20,7 @@ from trimtab.cli.output import all_or_nothing
 if TYPE_CHECKING:
     from trimtab.live.edge.monitor import VariantUse
     from trimtab.live.edge.session import EdgeRun
+    from trimtab.live.edge.status import Status
     from trimtab.scenario.model import Scenario
 
 
@@ -33,9 +37,19 @@ class _Clock(Bar):
 
 
 def play(
-    scenario: Scenario, policy: str | None, seconds: float | None, emulate: bool, folder: Path, as_json: bool
+    scenario: Scenario,
+    policy: str | None,
+    seconds: float | None,
+    emulate: bool,
+    folder: Path,
+    as_json: bool,
+    host: str = "127.0.0.1",
+    port: int = 0,
 ) -> None:
-    """Play the scenario's workload in real time; the log of all queries goes to ``folder``."""
+    """Play the scenario's workload in real time; the log of all queries goes to ``folder``.
+
+    While it runs, its status and the dashboard are at ``host`` and ``port``.
+    """
     from trimtab.live.edge.session import play as play_streams
     from trimtab.live.edge.session import shortened
     from trimtab.report.files import json_text, write_json, write_requests
@@ -43,7 +57,9 @@ def play(
 
     scenario = shortened(scenario, seconds)
     with _Clock(getattr(scenario.workload, "duration", 0.0)) as clock:
-        found = play_streams(scenario, policy, None, emulate, seed=1, progress=clock.reached)
+        found = play_streams(
+            scenario, policy, None, emulate, 1, clock.reached, shown=lambda status: _watched(status, host, port)
+        )
     summary = summarise(scenario.name, scenario.decision, scenario.baseline, [found.outcome])
     summary |= {"emulated": emulate} | _measured(found)
     with all_or_nothing(folder) as partial:
@@ -53,6 +69,22 @@ def play(
         print(json_text(summary), end="")  # noqa: T201 (what --json is for)
     else:
         _show(summary, found, folder)
+
+
+@contextmanager
+def _watched(status: Status, host: str, port: int) -> Iterator[None]:
+    """Let people look on, where the libraries for that are installed: a run needs none of them."""
+    if any(find_spec(name) is None for name in ("starlette", "uvicorn")):
+        yield
+        return
+    from trimtab.live.edge.serving import served
+
+    with served(status, host, port) as address:
+        console = Console(stderr=True)
+        console.print(f"To watch it: {address.url}", highlight=False, soft_wrap=True)
+        if address.token is not None:
+            console.print(f"Token: {address.token}", highlight=False, soft_wrap=True)
+        yield
 
 
 def _measured(found: EdgeRun) -> dict[str, Any]:

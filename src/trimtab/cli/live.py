@@ -56,7 +56,7 @@ def command(
 
         if select is not None:
             raise TrimtabError(f"--select is for functions, scenario {found.name!r} has streams: use --policy {select}")
-        play(found, policy, seconds, emulate, _prepared(state), as_json)
+        play(found, policy, seconds, emulate, _prepared(state), as_json, host, port)
         return
     if emulate or seconds is not None:
         raise TrimtabError(f"--emulate and --seconds are for streams of queries, scenario {found.name!r} has none")
@@ -76,9 +76,12 @@ def command(
 
 
 def _prepared(state: Path) -> Path:
+    """The folder: nobody else's business if we made it; one that was there stays as it was, our files in it aside."""
     try:
-        state.mkdir(parents=True, exist_ok=True)
-        state.chmod(0o700)  # results of calls are nobody else's business
+        state.parent.mkdir(parents=True, exist_ok=True)
+        state.mkdir(mode=0o700, exist_ok=True)
+        for ledger in state.glob("ledger*"):
+            ledger.chmod(0o600)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise TrimtabError(f"state = {str(state)!r}, must be a folder that can be written: {reason}") from None

@@ -9,13 +9,14 @@ import typer
 
 from trimtab.cli.options import JsonOption, ScenarioArgument, SetOption, parse_number, parse_whole
 from trimtab.cli.output import all_or_nothing, output, shown_command
+from trimtab.cli.reach import DEFAULT_URL, TokenOption, token_of
 
 if TYPE_CHECKING:
     from trimtab.live.load.log import Log
+    from trimtab.live.load.target import Target
     from trimtab.scenario.model import Scenario
     from trimtab.sim.outcome import Outcome
 
-GATEWAY = "http://127.0.0.1:8080"
 _MOST_CALLS = 2_000_000
 
 
@@ -24,7 +25,8 @@ def command(
     *,
     url: Annotated[
         str, typer.Option("--url", metavar="URL", help="The gateway, or any URL with {function} in its path.")
-    ] = GATEWAY,
+    ] = DEFAULT_URL,
+    token: TokenOption = None,
     seed: Annotated[str, typer.Option("--seed", metavar="N", help="Which draw of the workload.")] = "1",
     seconds: Annotated[
         str | None, typer.Option("--seconds", metavar="S", help="Only the first S seconds; all of it without.")
@@ -50,12 +52,11 @@ def command(
     with live_extra():
         from trimtab.live.load.plan import paced, plan_of
         from trimtab.live.load.replay import Limits, replay
-        from trimtab.live.load.target import target_of
     from trimtab.errors import TrimtabError
     from trimtab.scenario.load import load_scenario
     from trimtab.workload.build import build_workload
 
-    target = target_of(url)
+    target = target_at(url, token)
     limits = Limits(
         parse_whole("--connections", connections, 1, 10_000), parse_number("--timeout", timeout, 0.001, 3600)
     )
@@ -70,6 +71,14 @@ def command(
     with output(out, json, loaded.name) as folder:
         log = replay(plan, target, limits)
         finish(loaded, log, wanted_seed, folder, json)
+
+
+def target_at(url: str, token: str | None) -> Target:
+    """Where calls go. The environment's token is a gateway's, and goes to nobody else."""
+    from trimtab.live.load.target import target_of
+
+    found = target_of(url, token_of(token))
+    return found if found.gateway else target_of(url, token)
 
 
 def finish(scenario: Scenario, log: Log, seed: int, folder: Path | None, json: str | None) -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from trimtab.errors import TrimtabError
 
-HIDDEN = ("--out", "--jobs", "--json")
-"""Options that say where results go and how fast they come, not what they are."""
+HIDDEN = ("--out", "--jobs", "--json", "--token")
+"""Options that say where results go and how fast they come, not what they are; and what nobody else may read."""
 
 
 @contextmanager

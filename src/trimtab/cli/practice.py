@@ -9,13 +9,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from trimtab.cli.options import parse_number
+from trimtab.cli.reach import gateway
 from trimtab.errors import TrimtabError
 
 if TYPE_CHECKING:
     from trimtab.learn.checkpoint import Checkpoint
     from trimtab.learn.job import Job
     from trimtab.learn.session import Session
+    from trimtab.live.practice import Practice
 
 _SAME = ("decision", "policy", "recipe")
 _PREFIX = "learner."
@@ -30,6 +34,7 @@ class LivePractice:
     seconds: float
     """Of an episode."""
     url: str | None
+    token: str | None = None
     start: Checkpoint | None = None
     """Of the training in simulation; None where a training on the platform is resumed."""
 
@@ -75,27 +80,36 @@ class LivePractice:
 
         with live_extra():
             from trimtab.live.background import running_platform
-            from trimtab.live.client import GatewayClient
-            from trimtab.live.practice import Practice
+            from trimtab.live.practice import Practice, alone
         from trimtab.learn.scale.episode import World
 
         with ExitStack() as stack:
             url = self.url or stack.enter_context(running_platform(session.job.scenario))
-            client = stack.enter_context(GatewayClient(url))
-            world = World(Practice(client).run, self.seconds)
+            client = stack.enter_context(gateway(url, self.token))
+            stack.enter_context(alone(client))
+            practice = Practice(client)
+            stack.callback(_tell, practice)
+            world = World(practice.run, self.seconds)
             learner: Any = session.learner
             learner.world = world
             end = time.monotonic() + 60.0 * self.minutes
             yield lambda: time.monotonic() >= end
 
 
+def _tell(practice: Practice) -> None:
+    """What did not go as decided."""
+    if practice.not_carried_out:
+        count = practice.not_carried_out
+        typer.echo(f"{count} new size{'s' if count > 1 else ''} of instances not carried out by the platform", err=True)
+
+
 def practice_of(
-    live: bool, origin: Path | None, minutes: str, episode: str, url: str | None, resume: bool
+    live: bool, origin: Path | None, minutes: str, episode: str, url: str | None, token: str | None, resume: bool
 ) -> LivePractice | None:
     """The options of ``--live``; None where it is not given."""
     if not live:
-        if origin is not None or url is not None:
-            raise TrimtabError("--from and --url go with --live")
+        if origin is not None or url is not None or token is not None:
+            raise TrimtabError("--from, --url and --token go with --live")
         return None
     if (origin is None) != resume:
         raise TrimtabError("--live needs --from DIR, a training in simulation to go on from, or --resume")
@@ -104,4 +118,5 @@ def practice_of(
         parse_number("--minutes", minutes, 0.01, 10_000),
         parse_number("--episode-seconds", episode, 1, 3600),
         url,
+        token,
     )

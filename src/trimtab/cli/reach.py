@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from trimtab.errors import TrimtabError
+
 if TYPE_CHECKING:
     from trimtab.live.client import GatewayClient
 
@@ -20,10 +22,18 @@ TokenOption = Annotated[
 FunctionArgument = Annotated[str, typer.Argument(metavar="FUNCTION", help="Its name.")]
 
 
+def token_of(given: str | None) -> str | None:
+    """The token of an option, else that of the environment; it goes into a header, so it must be one word."""
+    found = given or os.environ.get("TRIMTAB_TOKEN") or None
+    if found is not None and not all("!" <= character <= "~" for character in found):
+        raise TrimtabError("--token must be one word of ASCII characters, as 'trimtab live' printed it")
+    return found
+
+
 @contextmanager
 def gateway(url: str, token: str | None, timeout: float = 60.0) -> Iterator[GatewayClient]:
     """The gateway at a URL, for the length of a block."""
     from trimtab.live.client import GatewayClient
 
-    with closing(GatewayClient(url, token or os.environ.get("TRIMTAB_TOKEN") or None, timeout)) as client:
+    with closing(GatewayClient(url, token_of(token), timeout)) as client:
         yield client

@@ -24,6 +24,7 @@ from trimtab.cli.options import (
 )
 from trimtab.cli.output import output
 from trimtab.cli.practice import practice_of
+from trimtab.cli.reach import TokenOption
 from trimtab.errors import TrimtabError
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def command(
     url: Annotated[
         str | None, typer.Option("--url", metavar="URL", help="With --live: a gateway that runs already.")
     ] = None,
+    token: TokenOption = None,
 ) -> None:
     """Train a policy on a scenario, and prove it against every rule on seeds that it never saw."""
     from trimtab.learn.evaluation import check_seeds
@@ -104,7 +106,7 @@ def command(
         recipe = found.identity.get("recipe") if recipe is None else recipe
         wanted_seed = found.identity.get("seed") if wanted_seed is None else wanted_seed
         wanted_budget = found.identity.get("budget") if wanted_budget is None else wanted_budget
-    practice = practice_of(live, origin, minutes, episode, url, resume)
+    practice = practice_of(live, origin, minutes, episode, url, token, resume)
     job = job_for(loaded, policy, recipe, 1 if wanted_seed is None else wanted_seed, wanted_budget)
     if practice is not None:
         job = practice.job(job, found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,8 @@ from trimtab.control.assigning import AssignLoop, View
 from trimtab.control.futures import AssignFuture
 from trimtab.control.select_guard import SelectGuard
 from trimtab.control.selecting import Selection
-from trimtab.policies.assign.contract import ON, Ints
+from trimtab.control.selector_host import SelectorHost
+from trimtab.policies.assign.contract import Ints
 from trimtab.policies.assign.runtime import runtime_of
 from trimtab.policies.select.contract import AssignState, WindowOutcome
 
@@ -21,7 +21,8 @@ class AssignSelectLoop:
     """Asks a selector at the start of every interval, and lets the policy that it names plan.
 
     A selector that has weights runs on the awake host with the least CPU utilisation: it reads them from shared
-    storage and computes there, both are paid at that host's price, and the scheduler begins when it is done.
+    storage and computes there, both are paid at that host's price, and the scheduler begins when it is done. Where
+    all hosts sleep, the cheapest is woken for it, and an interval that is over before that gets no new plan.
     One that compares plans (``compares``) has all candidates plan at the same time, and pays for each of them.
     """
 
@@ -39,13 +40,18 @@ class AssignSelectLoop:
         loop.watchers = tuple(selection.policies.values())
         selection.selector.reset(selection.situation, seed)
         self._using = selection.situation.fallback
+        self.host = SelectorHost(loop)
+        self._learned = 0.0
+        """Seconds that the selector learned since its last choice."""
 
     def tick(self) -> None:
         """An interval begins."""
         loop, now = self.loop, self.loop.platform.simulation.now
         view = loop.look()
         features = self.windows.close(view)
+        began = loop.clock()
         self.guard.learn(self._outcome())
+        self._learned += loop.clock() - began
         loop.took = loop.delay = 0.0
         if len(view.slots) > 0:
             self._plan(view, features, now)
@@ -57,18 +63,33 @@ class AssignSelectLoop:
         return WindowOutcome(self._using, in_time, last.late + last.failed, 0, last.phi, self.loop.took)
 
     def _plan(self, view: View, features: Any, now: float) -> None:
-        loop, selector = self.loop, self.selection.selector
-        plans = self._proposals(view) if getattr(selector, "compares", False) else {}
-        self._host(features, view)
-        began = time.perf_counter()
-        chosen = self._choice(view, features, plans, now)
-        loop.thinking += time.perf_counter() - began
+        loop = self.loop
+        if self._hosted:
+            loop.delay = self.host.wait(self.windows.utilisation(features), view.hosts)
+        if loop.delay >= loop.interval:
+            # nobody is awake to run the selector on, and nobody will be in time: the last plan stays
+            loop.late_plans += 1
+            return
+        plans = self._proposals(view) if getattr(self.selection.selector, "compares", False) else {}
+        chosen, thought = self._choice(view, features, plans, now)
+        loop.thinking += thought
+        loop.delay += self._run(view, thought)
         if chosen in plans:
             loop.expect(view, plans[chosen], loop.delay + loop.took + loop.latency)
         else:
             loop.take(view, self.selection.policies[chosen])
 
-    def _choice(self, view: View, features: Any, plans: dict[str, Ints], now: float) -> str:
+    @property
+    def _size(self) -> int:
+        """Bytes of weights; one that has none runs nowhere."""
+        return int(getattr(self.selection.selector, "size", 0))
+
+    @property
+    def _hosted(self) -> bool:
+        return self._size > 0 and self.loop.scheduling is not None
+
+    def _choice(self, view: View, features: Any, plans: dict[str, Ints], now: float) -> tuple[str, float]:
+        """The policy of the interval, and how long the selector learned and chose."""
         situation = self.selection.situation
         foresee = getattr(self.selection.selector, "foresee", None)
         if foresee is not None:
@@ -77,7 +98,10 @@ class AssignSelectLoop:
         state = AssignState(
             self._using, features, np.ones(1), demand, view.tasks, view.hosts, view.current, plans
         )  # fmt: skip
+        began = self.loop.clock()
         chosen = self.guard.choose(state, now)
+        thought = self.loop.clock() - began + self._learned
+        self._learned = 0.0
         if not self.bands or self.bands[-1][1] != chosen:
             self.bands.append((now, chosen))
         self.choices[chosen] += 1
@@ -85,7 +109,7 @@ class AssignSelectLoop:
         if expected is not None:
             self.estimates.append((now, dict(expected)))
         self._using = chosen
-        return chosen
+        return chosen, thought
 
     def _proposals(self, view: View) -> dict[str, Ints]:
         """The plan of every candidate; functions run at the same time, the slowest is waited for.
@@ -94,30 +118,23 @@ class AssignSelectLoop:
         """
         loop, plans, seconds = self.loop, {}, dict[str, float]()
         for name, policy in self.selection.policies.items():
-            began = time.perf_counter()
-            plans[name] = loop.checked(policy, policy.plan(view.tasks, view.hosts, view.current), view)
-            elapsed = time.perf_counter() - began
-            loop.thinking += elapsed
+            plans[name], elapsed = loop.planned(policy, view)
             seconds[policy.name] = seconds.get(policy.name, 0.0) + loop.seconds_of(policy, view, elapsed)
         for each in seconds.values():
             loop.call(each)
         loop.took = max(seconds.values())
         return plans
 
-    def _host(self, features: Any, view: View) -> None:
-        """The selector's own run, on the host that has the least to do."""
-        selector, loop = self.selection.selector, self.loop
-        size = getattr(selector, "size", 0)
-        if not size or loop.scheduling is None:
-            return
-        busy = self.windows.utilisation(features)
-        awake = np.flatnonzero(view.hosts.state == ON)
-        host = int(awake[np.argmin(busy[awake])]) if len(awake) else int(np.argmin(view.hosts.price))
-        computing = runtime_of(selector.name, loop.scheduling.runtime).seconds(len(view.slots), len(view.hosts.cores))
-        seconds = size / loop.scheduling.storage + computing
-        core_second = float(view.hosts.price[host] / view.hosts.cores[host]) / 3600.0
-        loop.charge(seconds * core_second, 0.0, calls=0)
-        loop.delay = seconds
+    def _run(self, view: View, thought: float) -> float:
+        """The selector's own run: reads its weights and computes; returns its seconds."""
+        selector, scheduling = self.selection.selector, self.loop.scheduling
+        if not self._hosted or scheduling is None:
+            return 0.0
+        tasks, hosts = len(view.slots), len(view.hosts.cores)
+        modelled = runtime_of(selector.name, scheduling.runtime).seconds(tasks, hosts)
+        seconds = self._size / scheduling.storage + (thought if self.loop.measured else modelled)
+        self.host.pay(seconds, view.hosts)
+        return seconds
 
     def notes(self) -> list[str]:
         """What a reader must know: where the guard stepped in, and how often each candidate was chosen."""
@@ -132,4 +149,5 @@ class AssignSelectLoop:
     def meters(self) -> dict[str, float]:
         """Figures of the choices."""
         total = max(sum(self.choices.values()), 1)
-        return {"largest_share": max(self.choices.values()) / total, "switches": float(max(len(self.bands) - 1, 0))}
+        found = {"largest_share": max(self.choices.values()) / total, "switches": float(max(len(self.bands) - 1, 0))}
+        return found | ({"scheduling_kwh": self.host.kwh} if self._hosted else {})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -78,6 +79,10 @@ class AssignLoop:
         self.waiting = 0.0
         self.thinking = 0.0
         """Wall-clock seconds of all decisions."""
+        self.clock: Callable[[], float] = time.perf_counter
+        """By which schedulers are measured."""
+        self._watched: dict[int, float] = {}
+        """Seconds that each policy has watched since it planned last, by identity: policies need not be hashable."""
         self.last = Interval()
         """What came of the interval that ended last."""
         self._costs = CostMeter(platform.simulation)
@@ -89,7 +94,9 @@ class AssignLoop:
         view = self.view()
         for each in self.watchers:
             if hasattr(each, "watch"):
+                began = self.clock()
                 each.watch(view.tasks, view.hosts, self.platform.simulation.now)
+                self._watched[id(each)] = self._watched.get(id(each), 0.0) + self.clock() - began
         return view
 
     def view(self) -> View:
@@ -107,12 +114,17 @@ class AssignLoop:
 
     def take(self, view: View, policy: Any) -> None:
         """Let a policy plan."""
-        began = time.perf_counter()
-        plan = self.checked(policy, policy.plan(view.tasks, view.hosts, view.current), view)
-        elapsed = time.perf_counter() - began
-        self.thinking += elapsed
+        plan, elapsed = self.planned(policy, view)
         self.took = self.pay(policy, view, elapsed)
         self.expect(view, plan, self.delay + self.took + self.latency)
+
+    def planned(self, policy: Any, view: View) -> tuple[Ints, float]:
+        """A policy's plan, and how long it took; what it did to watch since its last one is part of that."""
+        began = self.clock()
+        plan = self.checked(policy, policy.plan(view.tasks, view.hosts, view.current), view)
+        elapsed = self.clock() - began + self._watched.pop(id(policy), 0.0)
+        self.thinking += elapsed
+        return plan, elapsed
 
     def checked(self, policy: Any, answer: Any, view: View) -> Ints:
         """The plan as whole numbers, one a task; where it is too short or too long, its part that fits the tasks.

@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from trimtab.control.fitting import UnfitCandidate
 from trimtab.control.run import Team, build_team, decisions_of, run
 from trimtab.errors import TrimtabError
 from trimtab.policies import registry, trained
+from trimtab.policies.assign.machines import Unfit
 from trimtab.scenario.model import Scenario
 from trimtab.sim.outcome import Outcome
 from trimtab.sim.simulation import Stopped
@@ -66,6 +68,28 @@ def entrants(scenario: Scenario, names: Sequence[str]) -> list[Entrant]:
     return found
 
 
+def fitting(scenario: Scenario, names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Those of the names whose networks know the scenario's machines, and a note on those that do not."""
+    if scenario.decision != "assign":
+        return list(names), []
+    found: list[str] = []
+    unfit: dict[str, Unfit] = {}
+    for name in names:
+        try:
+            build_team(scenario, *_split(scenario, name))
+        except Unfit as error:
+            unfit[name] = error
+        else:
+            found.append(name)
+    if not unfit:
+        return found, []
+    alone = [name for name, error in unfit.items() if not isinstance(error, UnfitCandidate)]
+    over = [name for name in unfit if name not in alone]
+    who = [", ".join(alone)] * bool(alone) + [f"selectors over such policies ({', '.join(over)})"] * bool(over)
+    why = next(iter(unfit.values())).why
+    return found, [f"left out, trained for other hosts: {' and '.join(who)}; {why}; trimtab train makes new ones"]
+
+
 def _split(scenario: Scenario, name: str) -> tuple[str, str]:
     """The decision that a policy takes, and its name, file or folder; a trained one says itself what it decides."""
     decision, slash, rest = name.partition("/")
@@ -112,6 +136,8 @@ class Experiment:
     jobs: int
     measured: bool = False
     """Whether schedulers take the time that they really run, not that of the model."""
+    notes: Sequence[str] = ()
+    """What a reader must know of who takes part."""
     workloads: Workloads = field(init=False)
 
     def __post_init__(self) -> None:

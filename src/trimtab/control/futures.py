@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from trimtab.control.lookahead import HORIZON, outlook
+from trimtab.control.scale_lookahead import scale_outlook
+from trimtab.control.scale_watch import ScaleWatch
 from trimtab.control.twin import imagine
 from trimtab.errors import TrimtabError
 from trimtab.policies.select.contract import Situation
@@ -73,6 +75,27 @@ class AssignFuture:
 
     def _first(self, name: str) -> list[Any]:
         return [self.policies[name], self.policies[self.situation.fallback]]
+
+
+@dataclass(frozen=True)
+class ScaleFuture:
+    """USD of instances and violations, the less the better."""
+
+    watch: ScaleWatch
+    situation: Situation
+
+    def window(self, name: str, beyond: float) -> float:
+        """A candidate for the window, then the fallback for so many seconds, on what will really happen."""
+        return -scale_outlook(self.watch, name, self.situation.fallback, self.situation.window, beyond)
+
+    def whole(self, name: str) -> float:
+        """A candidate for the rest of the run."""
+        left = self.watch.simulation.workload.duration - self.watch.simulation.now
+        return -scale_outlook(self.watch, name, name, max(left, 0.0), 0.0)
+
+    def imagined(self, name: str, samples: int, seed: int) -> float:
+        """Not for scaling: the rate to come is what scale policies differ about, and it cannot be drawn."""
+        raise TrimtabError("policy = 'rollout' selects among assign policies, this scenario's decision is scale")
 
 
 def successes(simulation: Simulation, begin: float, end: float) -> int:

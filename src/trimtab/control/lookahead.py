@@ -27,11 +27,15 @@ _PATIENCE = 200
 """Intervals after which tasks that found no host are given up."""
 
 
-def outlook(simulation: Simulation, policies: Sequence[Any], horizon: int = HORIZON) -> float:
-    """USD from now on if ``policies`` plan one interval each and the last one goes on; the run itself is untouched."""
+def outlook(simulation: Simulation, policies: Sequence[Any], horizon: int = HORIZON, doubt: float = 0.0) -> float:
+    """USD from now on if ``policies`` plan one interval each and the last one goes on; the run itself is untouched.
+
+    With ``doubt``, the relative deviation of the work, a task counts as late by the chance that another draw of its
+    work had been: that says more of a plan than whether this one was.
+    """
     branch = simulation.branch()
     loop = AssignLoop(SimulatedPlatform(branch), copy.deepcopy(policies[0]))
-    before = _spent(branch)
+    before = _spent(branch, doubt)
     begin = branch.now
     for interval in range(horizon):
         if 0 < interval < len(policies):
@@ -40,7 +44,8 @@ def outlook(simulation: Simulation, policies: Sequence[Any], horizon: int = HORI
         # the run has shown this moment to its policies: a copy that saw it twice would count an interval too many
         loop.tick(loop.view() if interval == 0 else None)
         run_until(loop, begin + (interval + 1) * loop.interval)
-    return _drained(loop, begin + horizon * loop.interval) - before + loop.bill.usd
+    _drain(loop, begin + horizon * loop.interval)
+    return _spent(branch, doubt) + _given_up(branch) - before + loop.bill.usd
 
 
 def run_until(loop: AssignLoop, until: float) -> None:
@@ -52,8 +57,8 @@ def run_until(loop: AssignLoop, until: float) -> None:
     simulation.advance(until)
 
 
-def _drained(loop: AssignLoop, begin: float) -> float:
-    """Play on until all that has arrived is done; returns what was spent by then. Who never ends is a violation too."""
+def _drain(loop: AssignLoop, begin: float) -> None:
+    """Play on until all that has arrived is done."""
     simulation = loop.platform.simulation
     world = simulation.core.world[0]
     world["requests"] = world["next_request"]
@@ -64,9 +69,12 @@ def _drained(loop: AssignLoop, begin: float) -> float:
         run_until(loop, begin + interval * loop.interval)
     if not simulation.ended:
         simulation.advance(math.inf)
-    arrived = simulation.core.results["status"][: int(world["next_request"])]
-    given_up = int(np.count_nonzero(arrived == records.PENDING))
-    return _spent(simulation) + simulation.scenario.violation_price * given_up
+
+
+def _given_up(simulation: Simulation) -> float:
+    """USD for tasks that never ended: each is a violation."""
+    arrived = simulation.core.results["status"][: int(simulation.core.world[0]["next_request"])]
+    return simulation.scenario.violation_price * int(np.count_nonzero(arrived == records.PENDING))
 
 
 def _unplanned(simulation: Simulation) -> bool:
@@ -74,10 +82,22 @@ def _unplanned(simulation: Simulation) -> bool:
     return bool(np.any((active["id"] >= 0) & (active["phase"] == records.UNASSIGNED)))
 
 
-def _spent(simulation: Simulation) -> float:
+def _spent(simulation: Simulation, doubt: float) -> float:
     """USD of hosts and violations so far."""
     meter_all(simulation.core)
     hosts, results = simulation.core.hosts, simulation.core.results
-    late = int(results["late"].sum()) + int(np.count_nonzero(results["status"] == records.FAILED))
+    late = _likely_late(simulation, doubt) if doubt > 0.0 else float(results["late"].sum())
+    failed = int(np.count_nonzero(results["status"] == records.FAILED))
     paid = float((hosts["on_seconds"] * hosts["price"]).sum()) / 3600.0
-    return paid + simulation.scenario.violation_price * late
+    return paid + simulation.scenario.violation_price * (late + failed)
+
+
+def _likely_late(simulation: Simulation, doubt: float) -> float:
+    """Tasks that are done, each by the chance to be late: a logistic curve of the logarithm of time over deadline."""
+    columns, results = simulation.columns, simulation.core.results
+    done = np.flatnonzero(results["status"][: len(columns.arrival)] == records.COMPLETED)
+    allowed = simulation.core.functions["deadline"][columns.function[done]]
+    done, allowed = done[np.isfinite(allowed)], allowed[np.isfinite(allowed)]
+    taken = results["completion"][done] - columns.arrival[done]
+    steepness = math.pi / math.sqrt(3.0) / doubt
+    return float((1.0 / (1.0 + np.exp(-np.clip(steepness * np.log(taken / allowed), -40.0, 40.0)))).sum())

@@ -12,7 +12,10 @@ from typing import Any
 from trimtab.control.assign_selecting import AssignSelectLoop
 from trimtab.control.assigning import AssignLoop
 from trimtab.control.feed import MetricsFeed
+from trimtab.control.fitting import check_fit
 from trimtab.control.guards import ScaleGuard
+from trimtab.control.scale_cost import core_price
+from trimtab.control.scale_selecting import ScaleSelectLoop
 from trimtab.control.selecting import Selection, SelectLoop, build_selection
 from trimtab.control.simulated import SimulatedPlatform
 from trimtab.control.ticks import Ticks, is_hopeless
@@ -30,7 +33,7 @@ _DEFAULTS = {"place": "least-connections", "route": "load-balancing", "scale": "
 
 
 _DECIDE, _SELECT = 0, 1
-"""Clocks of a run: scale or assign, and select."""
+"""Clocks of a run: scale or assign, and select; further ones are those of scale policies to select from."""
 
 
 @dataclass
@@ -71,11 +74,14 @@ def build_team(scenario: Scenario, decision: str, name: str, parameters: dict[st
     """The policy that is judged, and those that take the other decisions of the scenario."""
     if decision == "select":
         selection = build_selection(scenario, name, parameters)
+        check_fit(scenario, [selection])
         team = _team(scenario, scenario.decision, lambda: selection.fallback)
         team.policies["select"] = selection
         return team
     given = dict(scenario.parameters.get(name, {})) | (parameters or {})
-    return _team(scenario, decision, lambda: registry.load(decision, name, given or None, scenario.name))
+    team = _team(scenario, decision, lambda: registry.load(decision, name, given or None, scenario.name))
+    check_fit(scenario, team.policies.values())
+    return team
 
 
 def _team(scenario: Scenario, decision: str, judged: Callable[[], Any]) -> Team:
@@ -135,9 +141,13 @@ def run(
 
 
 def _add_up(meters: dict[str, float]) -> None:
-    """What schedulers were paid is part of the cost; where tasks are assigned, the cost of a core-hour of work."""
+    """What schedulers were paid, and a selector's power, count too; where tasks are assigned, a core-hour's cost."""
     if "cost_usd" in meters:
         meters["cost_usd"] += meters.get("scheduling_usd", 0.0)
+    if "energy_kwh" in meters:
+        meters["energy_kwh"] += meters.get("scheduling_kwh", 0.0)
+    if "instances_usd" in meters:
+        meters["scaling_usd"] = meters["instances_usd"] + meters.get("violations_usd", 0.0)
     if meters.get("work_done", 0.0) > 0.0 and "cost_usd" in meters:
         meters["usd_per_core_hour"] = meters["cost_usd"] / (meters["work_done"] / 3600.0)
 
@@ -169,17 +179,22 @@ class Driver:
         else:
             self.period = math.inf
         self.select: SelectLoop | None = None
+        self.scaler: ScaleSelectLoop | None = None
         self.planner: AssignLoop | AssignSelectLoop | None = self.assign
         if team["select"] is not None and self.assign is not None:
             self.planner = AssignSelectLoop(team["select"], self.assign, seed)
+        elif team["select"] is not None and team["select"].situation.decision == "scale":
+            self.scaler = ScaleSelectLoop(team["select"], self.platform, seed)
         elif team["select"] is not None:
             self.select = SelectLoop(team["select"], simulation, seed)
-        self._ticks = Ticks(simulation, self.period, self.select.period if self.select is not None else math.inf)
+        further = self.scaler.periods if self.scaler is not None else ()
+        self.period = min((self.period, *further)) if further else self.period
+        self._ticks = Ticks(simulation, self.period, self.select.period if self.select else math.inf, *further)
 
     @property
-    def chooser(self) -> SelectLoop | AssignSelectLoop | None:
+    def chooser(self) -> SelectLoop | AssignSelectLoop | ScaleSelectLoop | None:
         """Who asks the selector, if there is one."""
-        return self.planner if isinstance(self.planner, AssignSelectLoop) else self.select
+        return self.planner if isinstance(self.planner, AssignSelectLoop) else self.scaler or self.select
 
     def warm_up(self, until: float) -> dict[str, float]:
         """Run through the warm-up; returns the meters at its end, to be taken off."""
@@ -204,7 +219,7 @@ class Driver:
             arrived = simulation.now >= due
             if arrived and self.assign is not None:
                 self.assign.apply()
-            if _DECIDE in ticks:
+            if any(clock != _SELECT for clock in ticks):
                 self._decide()
             if _SELECT in ticks and self.select is not None:
                 self._select(self.select)
@@ -214,7 +229,9 @@ class Driver:
 
     def _decide(self) -> None:
         began = time.perf_counter()
-        if self.scale is not None:
+        if self.scaler is not None:
+            self.scaler.tick()
+        elif self.scale is not None:
             self._scale()
         elif self.planner is not None:
             self.planner.tick()
@@ -238,7 +255,12 @@ class Driver:
         hours = max(self.simulation.now, 1e-9) / 3600.0
         if self.scale is not None:
             self.platform.bill()
-            found = {"changes_per_hour": self.changes / hours, "core_seconds": self.platform.core_seconds}
+            changes = self.changes if self.scaler is None else self.scaler.changes
+            found = {"changes_per_hour": changes / hours, "core_seconds": self.platform.core_seconds}
+            if self.scenario.violation_price > 0.0:
+                found["instances_usd"] = self.platform.core_seconds * core_price(self.scenario)
+            if self.scaler is not None:
+                found |= self.scaler.meters()
             if self.platform.resizes:
                 found["resizes_per_hour"] = self.platform.resizes / hours
             return found

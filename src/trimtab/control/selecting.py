@@ -8,6 +8,7 @@ from typing import Any
 
 from trimtab.control.assign_windows import assign_feature_names
 from trimtab.control.futures import RouteFuture
+from trimtab.control.scale_windows import scale_feature_names
 from trimtab.control.select_guard import SelectGuard
 from trimtab.control.windows import STEP, RouteWindows, feature_names
 from trimtab.errors import TrimtabError, unknown
@@ -99,7 +100,8 @@ def _trained_for(name: str, scenario: Scenario) -> str:
 
 
 def _features(scenario: Scenario) -> tuple[str, ...]:
-    return assign_feature_names(scenario) if scenario.decision == "assign" else feature_names(scenario)
+    names = {"assign": assign_feature_names, "scale": scale_feature_names}
+    return names.get(scenario.decision, feature_names)(scenario)
 
 
 def choices_of(scenario: Scenario, selector: Any, usual: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
@@ -127,8 +129,13 @@ def _situation(scenario: Scenario, selector: Any) -> Situation:
         candidates=candidates,
         fallback=fallback,
         features=_features(scenario),
-        window=scenario.control.window,
+        window=window_of(scenario),
     )
+
+
+def window_of(scenario: Scenario) -> float:
+    """Seconds between two choices: tasks are assigned, and who assigns them is chosen, once an interval."""
+    return scenario.control.interval if scenario.decision == "assign" else scenario.control.window
 
 
 class SelectLoop:

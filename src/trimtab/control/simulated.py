@@ -10,9 +10,11 @@ import numpy.typing as npt
 
 from trimtab.policies.assign.contract import HostTable, TaskTable
 from trimtab.policies.scale.contract import Desired, FunctionMetrics
+from trimtab.scenario.model import Scenario
 from trimtab.sim import records
 from trimtab.sim.meters import meter_all
 from trimtab.sim.simulation import Simulation
+from trimtab.sim.state import Records
 
 _BINS = 160
 _SHARES = np.array([0.5, 0.95, 0.99])
@@ -142,20 +144,26 @@ class SimulatedPlatform:
 
     def hosts(self) -> HostTable:
         """The machines as an assign policy sees them."""
-        hosts = self.simulation.core.hosts
-        return HostTable(
-            cores=hosts["cores"].copy(),
-            speed=hosts["speed"].copy(),
-            memory=hosts["memory"].copy(),
-            price=hosts["price"].copy(),
-            power_idle=hosts["watts0"].copy(),
-            power_full=hosts["watts10"].copy(),
-            state=hosts["state"].astype(np.int32),
-            wake=self.simulation.scenario.platform.wake,
-            delay=self.simulation.columns.links["delay"][hosts["site"]],
-            bandwidth=hosts["bandwidth"].copy(),
-            disk=hosts["disk"].copy(),
-        )
+        simulation = self.simulation
+        hosts = simulation.core.hosts
+        return host_table(simulation.scenario, hosts, simulation.delays()[hosts["site"]])
+
+
+def host_table(scenario: Scenario, hosts: Records, delay: npt.NDArray[np.float64]) -> HostTable:
+    """The engine's machines as an assign policy sees them; ``delay`` is from the gateways to each."""
+    return HostTable(
+        cores=hosts["cores"].copy(),
+        speed=hosts["speed"].copy(),
+        memory=hosts["memory"].copy(),
+        price=hosts["price"].copy(),
+        power_idle=hosts["watts0"].copy(),
+        power_full=hosts["watts10"].copy(),
+        state=hosts["state"].astype(np.int32),
+        wake=scenario.platform.wake,
+        delay=delay,
+        bandwidth=hosts["bandwidth"].copy(),
+        disk=hosts["disk"].copy(),
+    )
 
 
 _MOVABLE = (records.UNASSIGNED, records.RUNNING, records.WAITING_FOR_CORE)

@@ -55,6 +55,9 @@ def _redraw_arrivals(twin: Simulation, seconds: float, random: np.random.Generat
         work=np.concatenate([columns.work[:known], work]),
         off_cpu=np.resize(columns.off_cpu, known + len(arrival)) if len(columns.off_cpu) else columns.off_cpu,
     )
+    if len(twin.sources) > 0:
+        seen = twin.sources[:known] if known > 0 else twin.sources[:1]
+        twin.sources = np.concatenate([twin.sources[:known], random.choice(seen, len(arrival))])
     results = np.zeros(known + len(arrival), records.RESULT)
     results[:known] = twin.core.results[:known]
     fresh = results[known:]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from trimtab.control.experiment import Experiment, entrants
+from trimtab.control.experiment import Experiment, entrants, fitting
 from trimtab.control.run import decisions_of
 from trimtab.errors import TrimtabError
 from trimtab.learn.recipe import TRAINING_SEEDS
@@ -57,7 +57,8 @@ def evaluate(
 ) -> dict[str, Any]:
     """``evaluation`` of ``policy.json``: figures of all, and the verdict against each baseline."""
     check_seeds(seeds)
-    experiment = Experiment(scenario, entrants(scenario, [str(folder), *rules(scenario, decision)]), seeds, jobs)
+    baselines, _ = fitting(scenario, rules(scenario, decision))
+    experiment = Experiment(scenario, entrants(scenario, [str(folder), *baselines]), seeds, jobs)
     label = experiment.entrants[0].label
     figures: dict[str, dict[int, Figures]] = {}
     with closing(iter(experiment)) as runs:

@@ -83,7 +83,7 @@ RECIPES: dict[tuple[str, str, str], str] = {
     ("select", "aset", "paper"): "trimtab.learn.aset:paper",
     ("select", "aset", "paper-failures"): "trimtab.learn.aset:failures",
     ("select", "aset", "best"): "trimtab.learn.aset_best:best",
-    ("select", "metanet-plus", "best"): "trimtab.learn.assign.plus:BEST",
+    ("select", "metanet-plus", "best"): "trimtab.learn.select.plus:BEST",
     ("select", "metanet", "paper"): "trimtab.learn.select.metanet:PAPER",
     ("select", "metanet", "graph"): "trimtab.learn.select.metanet:GRAPH",
     ("select", "dqn", "paper"): "trimtab.learn.select.dqn:PAPER",

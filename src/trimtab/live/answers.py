@@ -7,10 +7,10 @@ from collections.abc import MutableMapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import from_json
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 
+from trimtab.live.document import parse_document
 from trimtab.live.failure import CallFailed
 
 LARGEST_BODY = 32 * 2**20
@@ -31,7 +31,7 @@ def complaint(status: int, message: str) -> JSONResponse:
 def parse(body: bytes) -> Any:
     """JSON of a request in UTF-8; ``CallFailed`` if it is none."""
     try:
-        return from_json(body, allow_inf_nan=False)
+        return parse_document(body)
     except ValueError as error:
         raise CallFailed(400, f"the body is not JSON: {str(error)[:200]}") from None
 

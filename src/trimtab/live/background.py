@@ -19,6 +19,7 @@ from typing import IO
 from trimtab.errors import TrimtabError
 from trimtab.live.cgroup import PREFIX, make_group
 from trimtab.live.client import GatewayClient
+from trimtab.live.scratch import Scratch
 from trimtab.live.urgency import hurry_children
 from trimtab.scenario.model import Scenario
 
@@ -32,8 +33,8 @@ _WEIGHT = 64 * 1024
 def running_platform(scenario: Scenario, place: str | None = None, scale: str | None = None) -> Iterator[str]:
     """The URL of a gateway on loopback that runs a scenario's functions; gone without a trace at the end."""
     wanted = {"scenario": scenario.model_dump_json(), "place": place, "scale": scale}
-    with tempfile.TemporaryDirectory(prefix="trimtab-state-") as folder, tempfile.TemporaryFile("w+") as log:
-        command = [sys.executable, "-m", "trimtab.live.background", folder]
+    with Scratch() as folder, tempfile.TemporaryFile("w+") as log:
+        command = [sys.executable, "-m", "trimtab.live.background", str(folder.path)]
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
         assert process.stdin is not None
         assert process.stdout is not None
@@ -66,8 +67,8 @@ def _last_line(log: IO[str]) -> str:
 
 def main() -> None:
     """Start what standard input says; ends with a signal, or with the process that started it."""
-    from trimtab.live.sandbox import die_with_parent
     from trimtab.live.start import Supervisor, Wanted
+    from trimtab.live.system import die_with_parent
 
     die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the starter's to handle: it ends us

@@ -14,10 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PREFIX = "trimtab-"
+_MAIN = f"{PREFIX}main"
+"""Version 2: where the process that makes groups waits while its own has others below it."""
 _WANTED = ("cpu", "cpuacct", "memory", "pids")
 _PERIOD = 10_000
 """Microseconds. A tenth of the kernel's default: half a core is then a core at half speed, not one that stops."""
+_LONG_PERIOD = 100_000
 _LEAST_QUOTA = 1_000
+"""The kernel's: a tenth of the period, so what gets less is counted over the long one."""
 _SHARES = 1024
 _NO_LIMIT = 2**62
 _GRACE = 5.0
@@ -62,12 +66,16 @@ class Group:
 
     def limit_cpu(self, cores: float | None) -> None:
         """At most this many cores; None: no limit of its own."""
-        quota = -1 if cores is None else max(int(cores * _PERIOD), _LEAST_QUOTA)
+        period = _PERIOD if cores is None or cores * _PERIOD >= _LEAST_QUOTA else _LONG_PERIOD
+        quota = -1 if cores is None else max(int(cores * period), _LEAST_QUOTA)
         if self.version == 2:
-            self._write("cpu", "cpu.max", f"{'max' if quota < 0 else quota} {_PERIOD}")
-        else:
-            self._write("cpu", "cpu.cfs_period_us", _PERIOD)
-            self._write("cpu", "cpu.cfs_quota_us", quota)
+            self._write("cpu", "cpu.max", f"{'max' if quota < 0 else quota} {period}")
+            return
+        if self._number("cpu", "cpu.cfs_period_us") != period:
+            # an old quota over the new period may be more than the group above allows
+            self._write("cpu", "cpu.cfs_quota_us", -1)
+            self._write("cpu", "cpu.cfs_period_us", period)
+        self._write("cpu", "cpu.cfs_quota_us", quota)
 
     def weigh(self, shares: float) -> None:
         """Its share of a busy CPU, against 1024 of others."""
@@ -83,8 +91,13 @@ class Group:
             self._write("memory", "memory.max", int(size))
             with suppress(OSError):
                 self._write("memory", "memory.swap.max", 0)
-        else:
-            self._write("memory", "memory.limit_in_bytes", int(size))
+            return
+        # swap counts too, where it is counted: that limit is never below the other, so it moves first or last
+        with suppress(OSError):
+            self._write("memory", "memory.memsw.limit_in_bytes", int(size))
+        self._write("memory", "memory.limit_in_bytes", int(size))
+        with suppress(OSError):
+            self._write("memory", "memory.memsw.limit_in_bytes", int(size))
 
     def limit_processes(self, count: int) -> None:
         """At most this many processes and threads."""
@@ -111,6 +124,11 @@ class Group:
             stat.get("user", 0) / tick, stat.get("system", 0) / tick, self.cpu_seconds(),
             self._number("memory", "memory.usage_in_bytes"), cached,
         )  # fmt: skip
+
+    @property
+    def counts_cpu(self) -> bool:
+        """Whether the kernel counts its core-seconds."""
+        return ("cpu" if self.version == 2 else "cpuacct") in self.folders
 
     def cpu_seconds(self) -> float:
         """Core-seconds used so far."""
@@ -213,8 +231,20 @@ def _make_way(parent: Path) -> None:
     """A group with processes cannot pass controllers on: where it has none but ours, they move to one below."""
     inside = (parent / "cgroup.procs").read_text().split()
     if inside and set(inside) <= {str(os.getpid())} and (parent / "cgroup.type").exists():
-        (parent / f"{PREFIX}main").mkdir(exist_ok=True)
-        _put(parent / f"{PREFIX}main" / "cgroup.procs", "0")
+        (parent / _MAIN).mkdir(exist_ok=True)
+        _put(parent / _MAIN / "cgroup.procs", "0")
+
+
+def move_back(proc: Path = Path("/proc")) -> None:
+    """Undo that once all groups are removed: a group passes nothing on any more, and holds its process again."""
+    parent = _unified_folder(proc)
+    if parent is None or not any(path.endswith(f"/{_MAIN}") for _, _, path in _memberships(proc)):
+        return
+    with suppress(OSError):  # others may have groups there by now
+        passed_on = (parent / "cgroup.subtree_control").read_text().split()
+        _put(parent / "cgroup.subtree_control", " ".join(f"-{each}" for each in passed_on))
+        _put(parent / "cgroup.procs", "0")
+        _remove(parent / _MAIN)
 
 
 def _delegate(folder: Path, controllers: frozenset[str]) -> None:
@@ -227,8 +257,8 @@ def sweep(proc: Path = Path("/proc")) -> None:
     for parent in parents:
         for folder in parent.glob(f"{PREFIX}*"):
             owner = folder.name.removeprefix(PREFIX)
-            if owner.isdigit() and not Path(f"/proc/{owner}").exists():
-                _remove(folder)
+            if folder.name == _MAIN or (owner.isdigit() and not Path(f"/proc/{owner}").exists()):
+                _remove(folder)  # not one that still has processes: the kernel refuses
 
 
 def _own_folders(proc: Path) -> dict[str, Path]:
@@ -246,10 +276,10 @@ def _own_folders(proc: Path) -> dict[str, Path]:
 
 
 def _unified_folder(proc: Path) -> Path | None:
-    """Version 2: the folder of our own group."""
+    """Version 2: the folder of our own group, also where we have made way for others below it."""
     where = next((Path(where) for _, where, kind, _ in _mounts(proc) if kind == "cgroup2"), None)
     path = next((path for number, _, path in _memberships(proc) if number == "0"), None)
-    return None if where is None or path is None else where / path.lstrip("/")
+    return None if where is None or path is None else where / path.removesuffix(f"/{_MAIN}").lstrip("/")
 
 
 def _mounts(proc: Path) -> Iterator[tuple[str, str, str, str]]:

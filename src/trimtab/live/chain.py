@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 
 from trimtab.errors import did_you_mean
+from trimtab.live.calling import Reply
 from trimtab.live.failure import CallFailed
 from trimtab.live.function import Deployed
-from trimtab.live.platform import Platform, Reply
+from trimtab.live.platform import Platform
 
 _MOST_STEPS = 10
 """A chain that names itself must end."""
@@ -25,12 +26,12 @@ def find(platform: Platform, name: str) -> Deployed:
 async def call_through(platform: Platform, name: str, body: bytes, activation: str | None = None) -> Reply:
     """Call a function, and those that the results name, one after the other; the last reply."""
     function = find(platform, name)
-    reply = await platform.call(function, body, activation)
+    reply = await platform.calling.call(function, body, activation)
     for _ in range(_MOST_STEPS if function.spec.chain else 0):
         following = _next(reply)
         if following is None:
             break
-        reply = await platform.call(find(platform, following[0]), following[1], activation)
+        reply = await platform.calling.call(find(platform, following[0]), following[1], activation)
     return reply
 
 

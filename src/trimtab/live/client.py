@@ -14,6 +14,14 @@ from trimtab.errors import TrimtabError
 _LARGEST = 64 * 2**20
 
 
+class Refused(TrimtabError):
+    """The gateway answered with an error."""
+
+    def __init__(self, status: int, words: str) -> None:
+        super().__init__(words)
+        self.status = status
+
+
 @dataclass(frozen=True)
 class Called:
     """An answered call of a function."""
@@ -97,7 +105,7 @@ class GatewayClient:
             raise TrimtabError(f"gateway {self.url}: {method} {path} answered {answer.status} without JSON") from None
         if not 200 <= answer.status < 300:
             words = found.get("error", found) if isinstance(found, dict) else found
-            raise TrimtabError(f"gateway {self.url}: {method} {path} answered {answer.status}: {words}")
+            raise Refused(answer.status, f"gateway {self.url}: {method} {path} answered {answer.status}: {words}")
         return {name.lower(): value for name, value in answer.getheaders()}, found
 
     def close(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 from collections.abc import Awaitable, Callable
 from typing import Literal
 
@@ -14,7 +15,7 @@ from starlette.routing import Route
 
 from trimtab.errors import TrimtabError, did_you_mean
 from trimtab.live.answers import LARGEST_BODY, complaint, number_of, read
-from trimtab.live.checking import check_code
+from trimtab.live.checking import check_source
 from trimtab.live.demo import Demo
 from trimtab.live.failure import CallFailed
 from trimtab.live.function import NAME, NAME_RULE, FunctionSpec
@@ -22,6 +23,8 @@ from trimtab.live.invoking import Invoking
 from trimtab.live.ledger import Ledger
 from trimtab.live.platform import Platform
 from trimtab.live.selecting import SELECTORS, selection_of
+from trimtab.live.sizing import check_cpu, check_memory, resize
+from trimtab.live.standing import StandingOrders
 from trimtab.policies import registry
 
 _MIB = 2**20
@@ -64,8 +67,11 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 class ControlApi:
     """Endpoints over a platform."""
 
-    def __init__(self, platform: Platform, ledger: Ledger, invoking: Invoking, demo: Demo) -> None:
+    def __init__(
+        self, platform: Platform, ledger: Ledger, invoking: Invoking, demo: Demo, standing: StandingOrders
+    ) -> None:
         self.platform, self.ledger, self.invoking, self.demo = platform, ledger, invoking, demo
+        self.standing = standing
         self._preparing = asyncio.Lock()
 
     def routes(self) -> list[Route]:
@@ -108,6 +114,11 @@ class ControlApi:
     async def policy(self, request: Request) -> Response:
         """Switch a policy, or set a shadow."""
         order = await read(request, PolicyOrder)
+        if order.shadow and order.decision == "select":
+            raise CallFailed(
+                422, "shadow = true, must be false for decision 'select': what calls would have come to under another "
+                "choice is not known; place and scale have a shadow",
+            )  # fmt: skip
         try:
             if order.policy is not None:
                 self._check(order.decision, order.policy)
@@ -115,8 +126,8 @@ class ControlApi:
             note = self._switch(order)
         except TrimtabError as error:
             raise CallFailed(422, str(error)) from None
-        state = self.platform.metering.state()
-        answer = {"policies": state["policies"], "shadow": state["shadow"]}
+        await self.standing.keep_policies()
+        answer = self.platform.metering.deciders()
         return JSONResponse(answer if note is None else answer | {"note": note})
 
     def _check(self, decision: str, policy: str) -> None:
@@ -139,10 +150,9 @@ class ControlApi:
     def _switch(self, order: PolicyOrder) -> str | None:
         """Carry it out; returns what else the caller should know."""
         platform = self.platform
-        if order.shadow and order.decision != "place":
-            raise CallFailed(422, "shadow = true, must be false: only place policies have a shadow")
         if order.decision == "scale":
-            platform.scaling.switch(order.policy)
+            decide = platform.scaling.set_shadow if order.shadow else platform.scaling.switch
+            decide(order.policy)
         elif order.decision == "select":
             platform.selecting.switch(order.policy)
             if order.policy is None:
@@ -166,10 +176,13 @@ class ControlApi:
         """Change the instances of a function, or what each may use."""
         order = await read(request, ScaleOrder)
         function = self.invoking.function(order.function)
-        if order.memory is not None and order.memory > max(server.memory for server in self.platform.servers):
-            raise CallFailed(422, f"memory = {order.memory}, must fit a server")
+        try:
+            check_cpu(self.platform.servers, order.cpu)
+            check_memory(self.platform.servers, "memory", order.memory or 0)
+        except TrimtabError as error:
+            raise CallFailed(422, str(error)) from None
         if order.cpu is not None or order.memory is not None:
-            await self.platform.resize(function, order.cpu, order.memory)
+            await resize(self.platform, function, order.cpu, order.memory)
         missing = 0
         if order.instances is not None:
             missing = self.platform.pool.scale(function, order.instances)
@@ -193,19 +206,20 @@ class ControlApi:
         if not NAME.fullmatch(name):
             raise CallFailed(422, f"name = {name[:100]!r}, {NAME_RULE}")
         spec = await read(request, FunctionSpec, LARGEST_BODY)
-        if spec.code is not None:
-            await check_code(spec.code)
+        await check_source(spec)
         try:
             found = self.platform.deploy(name, spec)
         except TrimtabError as error:
             raise CallFailed(422, str(error)) from None
         await self.ledger.deploy(name, spec.model_dump_json())
+        await self.standing.drop_removal(name)
         return JSONResponse(found.describe(), 201)
 
     async def remove(self, request: Request) -> Response:
         """Remove a function."""
         name = self.invoking.function(request.path_params["name"]).name
         self.platform.remove(name)
+        await self.standing.keep_removal(name)
         await self.ledger.remove(name)
         return JSONResponse({"removed": name})
 
@@ -222,9 +236,10 @@ class ControlApi:
             raise CallFailed(404, f"activation = {request.path_params['name'][:100]!r} is not known")
         result = found.pop("result")
         found = {"activation": found.pop("id"), **{name: value for name, value in found.items() if value is not None}}
-        if result is not None:
-            found["result"] = json.loads(result)
-        return JSONResponse(found)
+        text = json.dumps(found).encode()
+        if result is not None:  # as it was checked and stored: to read and write it again could only change it
+            text = text[:-1] + b', "result": ' + result + b"}"
+        return Response(text, media_type="application/json")
 
     async def counts(self, _: Request) -> Response:
         """How many asynchronous calls are in which state."""
@@ -258,6 +273,8 @@ def answering(endpoints: dict[str, Endpoint]) -> Endpoint:
             return await endpoint(request)
         except CallFailed as error:
             return complaint(error.status, error.message)
+        except sqlite3.Error as error:
+            return complaint(503, f"the ledger cannot be read or written: {error}")
         except ClientDisconnect:
             return complaint(499, "the caller has gone")
 

@@ -22,7 +22,8 @@ class PlatformCollector(Collector):
         yield from self._functions()
         yield from self._servers()
         guards = CounterMetricFamily("trimtab_guard_events", "Times that a guard stepped in", labels=["reason"])
-        for reason, count in (self.platform.placer.events + self.platform.scaling.events).items():
+        platform = self.platform
+        for reason, count in (platform.placer.events + platform.scaling.events + platform.selecting.events).items():
             guards.add_metric([reason], count)
         yield guards
 

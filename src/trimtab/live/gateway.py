@@ -22,12 +22,14 @@ from trimtab.live.demo import Demo
 from trimtab.live.exposition import expose
 from trimtab.live.function import FunctionSpec
 from trimtab.live.invoking import ASYNCHRONOUS, SYNCHRONOUS, Invoking
+from trimtab.live.journal import keep_journal
 from trimtab.live.later import Later
 from trimtab.live.ledger import Ledger
 from trimtab.live.openapi import description, page
 from trimtab.live.packing import deployment_of
 from trimtab.live.platform import Platform, Settings
 from trimtab.live.security import Doorkeeper
+from trimtab.live.standing import StandingOrders
 
 log = logging.getLogger("trimtab.live")
 
@@ -41,7 +43,8 @@ class Gateway:
         self.later = Later(self.platform, self.ledger)
         self.invoking, self.demo = Invoking(self.platform, self.later), Demo(self.platform)
         self.doorkeeper = doorkeeper
-        api = ControlApi(self.platform, self.ledger, self.invoking, self.demo)
+        self.standing = StandingOrders(self.platform, self.ledger)
+        api = ControlApi(self.platform, self.ledger, self.invoking, self.demo, self.standing)
         own = [
             Route("/healthz", self._healthy), Route("/readyz", self._ready), Route("/metrics", self._metrics),
             Route("/openapi.json", self._openapi), Route("/docs", self._docs),
@@ -78,6 +81,8 @@ class Gateway:
 
     @asynccontextmanager
     async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
+        keep_journal()  # uvicorn has set its own loggers to plain text since the start
+        await self.standing.restore_policies()
         self.platform.begin()
         await self._deploy()
         await self.later.resume()
@@ -90,20 +95,20 @@ class Gateway:
             self.ledger.close()
 
     async def _deploy(self) -> None:
-        """What was deployed before the last end, then what the scenario names and is not there."""
+        """What was deployed before the last end, then what the scenario names, unless it is there or was removed."""
         for name, text in (await self.ledger.functions()).items():
             try:
                 self.platform.deploy(name, FunctionSpec.model_validate_json(text))
             except (ValidationError, TrimtabError) as error:
                 log.warning("deployment dropped", extra={"function": name, "reason": str(error)})
+        there = self.platform.functions.keys() | await self.standing.removed()
         for function in self.platform.scenario.functions:
-            if function.name not in self.platform.functions:
-                try:
-                    spec = FunctionSpec.model_validate(deployment_of(function))
-                except TrimtabError as error:
-                    log.warning("function without code", extra={"function": function.name, "reason": str(error)})
-                    continue
-                self.platform.deploy(function.name, spec)
+            if function.name in there:
+                continue
+            try:
+                self.platform.deploy(function.name, FunctionSpec.model_validate(deployment_of(function)))
+            except (ValidationError, TrimtabError) as error:
+                log.warning("function not deployed", extra={"function": function.name, "reason": str(error)})
 
     async def _healthy(self, _: Request) -> Response:
         return JSONResponse({"status": "ok"})

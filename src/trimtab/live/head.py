@@ -1,8 +1,10 @@
-"""uvicorn's HTTP with bounds on the head of a request, which it lacks: bytes, and seconds until it is complete."""
+"""uvicorn's HTTP with bounds that it lacks: on connections, and on the bytes and seconds of a request's head."""
 
 from __future__ import annotations
 
 import asyncio
+import resource
+from functools import cache
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -11,6 +13,16 @@ LARGEST = 65_536
 """Bytes of a head; a packet that completes one may be larger."""
 SLOWEST = 20.0
 """Seconds from the connection, or from the first byte of a later request, to the end of its head."""
+_RESERVED = 64
+"""File descriptors for the ledger, the servers and what the gateway itself has open."""
+_FULL = b'{"error": "%d connections are open already, must be fewer: try again"}'
+
+
+@cache
+def most_connections() -> int:
+    """At most half of the descriptors: each call needs as many again, to its instance, or cold starts would fail."""
+    allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return max((allowed - _RESERVED) // 2, 1)
 
 
 class BoundedHead(HttpToolsProtocol):
@@ -23,7 +35,16 @@ class BoundedHead(HttpToolsProtocol):
     def connection_made(self, transport: Any) -> None:
         """Somebody has called."""
         super().connection_made(transport)
-        self._expect()
+        if len(self.connections) > most_connections():
+            self._turn_away()
+        else:
+            self._expect()
+
+    def _turn_away(self) -> None:
+        body = _FULL % most_connections()
+        head = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 1\r\n"
+        self.transport.write(head + b"content-length: %d\r\nconnection: close\r\n\r\n" % len(body) + body)
+        self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """They have gone."""

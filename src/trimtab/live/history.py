@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from trimtab.live.latency import Latency
-from trimtab.live.pool import Server
+from trimtab.live.servers import Server
 
 _SECONDS = 3_600
 _BANDS = 1_000

@@ -9,11 +9,12 @@ from urllib.parse import parse_qsl
 from starlette.responses import JSONResponse, Response
 
 from trimtab.live.answers import LARGEST_ARGS, body_of, complaint, parse
+from trimtab.live.calling import Reply
 from trimtab.live.chain import call_through, find
 from trimtab.live.failure import CallFailed
 from trimtab.live.function import Deployed
 from trimtab.live.later import Later
-from trimtab.live.platform import Platform, Reply
+from trimtab.live.platform import Platform
 
 SYNCHRONOUS, ASYNCHRONOUS = "/function/", "/async-function/"
 

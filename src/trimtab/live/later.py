@@ -7,23 +7,31 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sqlite3
 import time
 import uuid
-from collections import deque
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import TypeVar
 
+from trimtab.live.calling import LONGEST_WAIT, Reply
 from trimtab.live.chain import call_through
 from trimtab.live.failure import CallFailed
 from trimtab.live.ledger import Ledger
-from trimtab.live.platform import LONGEST_WAIT, Platform, Reply
+from trimtab.live.platform import Platform
+from trimtab.live.turns import Turns
 
 ATTEMPTS = 5
 """Times that a call is tried when its instance goes; a function's own error is final."""
 PATIENCE = 60.0
 """Seconds that a call waits for any server to come up."""
-_AT_ONCE = 64
 _MOST = 100_000
 _AGAIN = 0.1
+_LONGEST_PAUSE = 5.0
+"""Seconds between tries to write to the ledger, at most."""
 _PRUNE_EVERY = 10_000
+
+Value = TypeVar("Value")
 
 log = logging.getLogger("trimtab.live")
 
@@ -33,7 +41,7 @@ class Later:
 
     def __init__(self, platform: Platform, ledger: Ledger) -> None:
         self.platform, self.ledger = platform, ledger
-        self._waiting: deque[str] = deque()
+        self._turns = Turns()
         self._running: set[asyncio.Task[None]] = set()
         self._ended = 0
 
@@ -42,33 +50,43 @@ class Later:
         left = await self.ledger.unfinished()
         if left:
             log.info("calls taken up again", extra={"calls": len(left)})
-        self._waiting.extend(left)
+        for activation, function in left:
+            self._turns.join(activation, function)
         self._go_on()
 
     async def accept(self, function: str, args: bytes) -> str:
         """Accept a call; it is on the disk when this returns."""
-        if len(self._waiting) >= _MOST:
+        if self._turns.waiting >= _MOST:
             raise CallFailed(429, f"{_MOST} asynchronous calls wait already")
         activation = uuid.uuid4().hex
-        await self.ledger.accept(activation, function, args)
-        self._waiting.append(activation)
+        try:
+            await self.ledger.accept(activation, function, args)
+        except sqlite3.Error as error:
+            raise CallFailed(503, f"the call could not be written to the ledger: {error}") from None
+        self._turns.join(activation, function)
         self._go_on()
         return activation
 
     def _go_on(self) -> None:
-        while self._waiting and len(self._running) < _AT_ONCE:
-            task = asyncio.get_running_loop().create_task(self._run(self._waiting.popleft()))
+        while (found := self._turns.take()) is not None:
+            activation, function = found
+            task = asyncio.get_running_loop().create_task(self._run(activation))
             self._running.add(task)
-            task.add_done_callback(self._done)
+            task.add_done_callback(partial(self._done, function))
 
-    def _done(self, task: asyncio.Task[None]) -> None:
+    def _done(self, function: str, task: asyncio.Task[None]) -> None:
         self._running.discard(task)
+        self._turns.leave(function)
         if not task.cancelled() and task.exception() is not None:
             log.error("asynchronous call", exc_info=task.exception())
         self._go_on()
 
     async def _run(self, activation: str) -> None:
-        name, args = await self.ledger.begin(activation)
+        found = await _written(lambda: self.ledger.begin(activation))
+        if found is None:
+            log.error("the ledger holds no such call", extra={"activation": activation})
+            return
+        name, args = found
         result: bytes | None = None
         error: str | None
         try:
@@ -78,10 +96,12 @@ class Later:
         except Exception as broken:  # a call that was accepted must end, whatever happened here
             log.exception("asynchronous call")
             error = f"the gateway failed: {type(broken).__name__}"
-        await self.ledger.end(activation, result, error)
+        # half of a surrogate pair, which a function may well print, cannot be stored
+        told = None if error is None else error.encode(errors="replace").decode()
+        await _written(lambda: self.ledger.end(activation, result, told))
         self._ended += 1
         if self._ended % _PRUNE_EVERY == 0:
-            await self.ledger.prune()
+            await _written(self.ledger.prune)
 
     async def _tried(self, name: str, args: bytes, activation: str) -> Reply:
         """Several times if need be; a try while no server is up, as after a restart, is none."""
@@ -99,7 +119,19 @@ class Later:
 
     async def close(self) -> None:
         """Stop; what has not ended is taken up by the next gateway."""
-        self._waiting.clear()
+        self._turns.clear()
         for task in list(self._running):
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
+
+
+async def _written(work: Callable[[], Awaitable[Value]]) -> Value:
+    """Write to the ledger, again and again while it is locked or its disk is full: an accepted call must end."""
+    pause = _AGAIN
+    while True:
+        try:
+            return await work()
+        except sqlite3.Error as error:
+            log.warning("the ledger cannot be written, again soon", extra={"reason": str(error)})
+        await asyncio.sleep(pause)
+        pause = min(2 * pause, _LONGEST_PAUSE)

@@ -1,4 +1,4 @@
-"""What must survive a restart: deployed functions, and asynchronous calls from their acceptance to their end.
+"""What must survive a restart: deployed functions, orders, and asynchronous calls from acceptance to end.
 
 SQLite in one thread of its own. Whoever writes waits until it is on the disk; what comes meanwhile is written together
 in the next transaction. A call is accepted when its row is there, so accepted = completed + failed + still to come.
@@ -20,6 +20,7 @@ from trimtab.errors import TrimtabError
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS functions (name TEXT PRIMARY KEY, spec TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS orders (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS activations (
     id TEXT PRIMARY KEY, function TEXT NOT NULL, args BLOB NOT NULL, status TEXT NOT NULL, accepted REAL NOT NULL,
     started REAL, ended REAL, attempts INTEGER NOT NULL DEFAULT 0, result BLOB, error TEXT
@@ -120,6 +121,17 @@ class Ledger:
         """Forget a deployment."""
         await self._execute("DELETE FROM functions WHERE name = ?", name)
 
+    async def orders(self) -> dict[str, str]:
+        """What a person ordered that outlives a gateway, by name."""
+        return dict(await self._do(lambda connection: connection.execute("SELECT * FROM orders").fetchall()))
+
+    async def order(self, name: str, value: str | None) -> None:
+        """Remember an order; None: forget it."""
+        if value is None:
+            await self._execute("DELETE FROM orders WHERE name = ?", name)
+        else:
+            await self._execute("INSERT OR REPLACE INTO orders VALUES (?, ?)", name, value)
+
     async def accept(self, activation: str, function: str, args: bytes) -> None:
         """A call is accepted from here on."""
         await self._execute(
@@ -127,8 +139,8 @@ class Ledger:
             activation, function, args, time.time(),
         )  # fmt: skip
 
-    async def begin(self, activation: str) -> tuple[str, bytes]:
-        """A call is about to run; its function and arguments."""
+    async def begin(self, activation: str) -> tuple[str, bytes] | None:
+        """A call is about to run; its function and arguments, or None if there is none of this name."""
 
         def work(connection: sqlite3.Connection) -> Any:
             connection.execute(
@@ -137,7 +149,7 @@ class Ledger:
             )
             return connection.execute("SELECT function, args FROM activations WHERE id = ?", (activation,)).fetchone()
 
-        found: tuple[str, bytes] = await self._do(work)
+        found: tuple[str, bytes] | None = await self._do(work)
         return found
 
     async def end(self, activation: str, result: bytes | None, error: str | None) -> None:
@@ -167,14 +179,14 @@ class Ledger:
         found: dict[str, Any] | None = await self._do(work)
         return found
 
-    async def unfinished(self) -> list[str]:
-        """Calls that were accepted and have not ended, in the order of their acceptance."""
-        rows = await self._do(
+    async def unfinished(self) -> list[tuple[str, str]]:
+        """Calls that were accepted and have not ended, and their functions, in the order of their acceptance."""
+        rows: list[tuple[str, str]] = await self._do(
             lambda connection: connection.execute(
-                "SELECT id FROM activations WHERE status IN ('queued', 'running') ORDER BY accepted, rowid"
+                "SELECT id, function FROM activations WHERE status IN ('queued', 'running') ORDER BY accepted, rowid"
             ).fetchall()
         )
-        return [row[0] for row in rows]
+        return rows
 
     async def counts(self) -> dict[str, int]:
         """How many calls are in which state."""

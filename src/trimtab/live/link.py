@@ -5,26 +5,60 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import shutil
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from trimtab.live.cgroup import Group
-from trimtab.live.pool import Server
-from trimtab.live.sandbox import Isolation
+from trimtab.live.isolation import Isolation
+from trimtab.live.servers import Server
 
 _LONGEST_MESSAGE = 16 * 2**20
 _AGAIN = 0.2
 """Seconds before a server's process that went is started again; twice as long each time, at most …"""
 _LONGEST_WAIT = 5.0
 _GRACE = 3.0
+_FREEZE_AFTER = 1.0
+"""Seconds without a call after which all processes of an instance are stopped; a busy one is never thawed."""
 
 log = logging.getLogger("trimtab.live")
+
+
+@dataclass(slots=True)
+class Activity:
+    """What an instance does, as far as its calls tell: the block of a ``with`` is one of them, or its start."""
+
+    number: int
+    tell: Callable[..., None]
+    running: int = 0
+    ended: int = 0
+    idle_since: float = 0.0
+    frozen: bool = False
+
+    def __enter__(self) -> Self:
+        self.running += 1
+        if self.frozen:
+            self.frozen = False
+            self.tell("thaw", number=self.number)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.running -= 1
+        self.ended += 1
+        self.idle_since = time.monotonic()
+
+    def rest(self, now: float) -> None:
+        """Stop what it still does long after its last call: nobody waits for it, and others need the CPU."""
+        if not self.frozen and self.running == 0 and now - self.idle_since > _FREEZE_AFTER and self.ended:
+            self.frozen = True
+            self.tell("freeze", number=self.number)
 
 
 @dataclass
@@ -45,6 +79,7 @@ class Link:
     _task: asyncio.Task[None] | None = None
     _closing: bool = False
     restarts: int = field(default=0)
+    _activities: dict[int, Activity] = field(default_factory=dict)
 
     def begin(self) -> None:
         """Keep a process running from now on."""
@@ -59,6 +94,7 @@ class Link:
             except (OSError, ValueError) as error:
                 log.warning("server failed", extra={"server": self.server.name, "reason": str(error)})
             self._writer = None
+            self._activities.clear()
             if self._closing:
                 return
             self.lost(self.server, f"server {self.server.name!r} went down")
@@ -75,7 +111,10 @@ class Link:
             "isolation": asdict(self.isolation),
         }  # fmt: skip
         for old in (*self.folder.glob("*.sock"), *self.folder.glob("spare*")):
-            old.unlink(missing_ok=True)
+            if old.is_dir():
+                shutil.rmtree(old, ignore_errors=True)
+            else:
+                old.unlink(missing_ok=True)
         with theirs:
             # from this thread, which lives as long as the gateway: the process dies with the thread that started it
             self.process = subprocess.Popen(
@@ -86,12 +125,36 @@ class Link:
         reader, self._writer = await asyncio.open_connection(sock=ours, limit=_LONGEST_MESSAGE)
         try:
             while line := await reader.readline():
-                self.heard(self.server, json.loads(line))
+                self._hear(json.loads(line))
         except (ConnectionResetError, asyncio.IncompleteReadError):
             pass
         finally:
             self._writer.close()
             await self._reap()
+
+    def _hear(self, message: dict[str, Any]) -> None:
+        kind, number = message["event"], message.get("number", -1)
+        if kind == "count":  # it may have printed too much, unless calls have ended that it knows nothing of
+            self.tell("count", number=number, calls=self.activity(number).ended)
+            return
+        if kind == "sample":
+            self._rest()
+        self.heard(self.server, message)
+
+    def _rest(self) -> None:
+        now = time.monotonic()
+        for each in list(self._activities.values()):
+            if each.number in self.server.instances:
+                each.rest(now)
+            elif each.running == 0:
+                del self._activities[each.number]
+
+    def activity(self, number: int) -> Activity:
+        """Of an instance: every call of it, and its start, is to be a block of a ``with`` on this."""
+        found = self._activities.get(number)
+        if found is None:
+            found = self._activities[number] = Activity(number, self.tell)
+        return found
 
     async def _reap(self) -> None:
         process = self.process

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from trimtab.live.pool import Server
+from trimtab.live.servers import Server
 from trimtab.policies.place.metrics import FEATURES
 from trimtab.sim.records import READY
 
@@ -103,30 +103,30 @@ class Metering:
         own["warm_infrastructures"] = float(sum(each.idle for each in server.instances.values()))
         return own | dict.fromkeys(_OF_REQUEST)
 
-    def state(self) -> dict[str, Any]:
-        """``GET /v1/state``."""
+    def deciders(self) -> dict[str, Any]:
+        """Who decides, and who in their shadow."""
         platform = self.platform
-        isolation, group = platform.settings.isolation, platform.settings.group
-        version = f"cgroup v{group.version}"
+        shadow, scale_shadow = platform.placer.shadow, platform.scaling.shadow
         return {
-            "time": time.time(),
-            "uptime_s": platform.clock(),
-            "scenario": platform.scenario.name,
             "policies": {
                 "place": platform.placer.seat.policy.name,
                 "scale": platform.scaling.name,
                 "select": platform.selecting.name,
             },
-            "shadow": platform.placer.shadow.describe() if platform.placer.shadow is not None else None,
+            "shadow": None if shadow is None else shadow.describe(),
+            "scale_shadow": None if scale_shadow is None else scale_shadow.describe(),
+        }
+
+    def state(self) -> dict[str, Any]:
+        """``GET /v1/state``."""
+        platform = self.platform
+        return {
+            "time": time.time(),
+            "uptime_s": platform.clock(),
+            "scenario": platform.scenario.name,
+            **self.deciders(),
             "guards": dict(platform.placer.events + platform.scaling.events + platform.selecting.events),
-            "isolation": {
-                "cpu": version if "cpu" in group.controllers else "none",
-                "memory": version if "memory" in group.controllers else "rlimit",
-                "processes": version if "pids" in group.controllers else "rlimit" if isolation.user else "none",
-                "user": "own" if isolation.user else "the gateway's",
-                "files": "own tree" if isolation.tree else "the gateway's",
-                "namespaces": [*isolation.namespaces, *(["process"] if isolation.processes else [])],
-            },
+            "isolation": platform.settings.isolation.describe(platform.settings.group),
             "servers": [self.server(server) for server in platform.servers],
             "functions": self._functions(),
         }

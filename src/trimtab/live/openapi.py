@@ -16,6 +16,11 @@ _NAME = {
     "schema": {"type": "string", "pattern": f"^{NAME.pattern}$"},
 }  # fmt: skip
 _OBJECT = {"type": "object"}
+_TEXT = {"description": "done", "content": {"text/plain": {"schema": {"type": "string"}}}}
+
+
+_TOKEN: list[dict[str, list[str]]] = [{"token": []}]
+"""What a request needs where the gateway can be reached from outside."""
 
 
 def _answer(text: str) -> dict[str, Any]:
@@ -43,8 +48,12 @@ def _operation(
     *errors: int,
     body: dict[str, Any] | None = None,
     parameters: tuple[dict[str, Any], ...] = (),
+    open_to_all: bool = False,
 ) -> dict[str, Any]:
-    found: dict[str, Any] = {"summary": text, "responses": good | _errors(*errors), "parameters": list(parameters)}
+    found: dict[str, Any] = {
+        "summary": text, "responses": good | _errors(*errors), "parameters": list(parameters),
+        "security": [] if open_to_all else _TOKEN,
+    }  # fmt: skip
     if body is not None:
         found["requestBody"] = {"required": True, "content": {"application/json": {"schema": body}}}
     return found
@@ -58,7 +67,7 @@ def _paths() -> dict[str, Any]:
     done, made, accepted = {"200": _answer("done")}, {"201": _answer("deployed")}, {"202": _answer("accepted")}
     call_errors = (404, 405, 408, 413, 415, 429, 502, 503, 504)
     window = _number("after", 0, 2**53, 0), _number("limit", 1, 1000, 100)
-    order_errors = (404, 408, 409, 413, 415, 422)
+    order_errors = (404, 408, 409, 413, 415, 422, 503)
     return {
         "/function/{name}": {
             "post": _operation("Call a function and wait", done, *call_errors, body=_OBJECT, parameters=(_NAME,)),
@@ -94,8 +103,9 @@ def _paths() -> dict[str, Any]:
             "post": _operation("Start a demo load", accepted, *order_errors, body=_of(DemoOrder)),
             "delete": _operation("End the demo load", done),
         },
-        "/healthz": {"get": _operation("Whether the gateway answers", done)},
-        "/readyz": {"get": _operation("Whether all servers are up", done, 503)},
+        "/metrics": {"get": _operation("Counters for Prometheus", {"200": _TEXT})},
+        "/healthz": {"get": _operation("Whether the gateway answers", done, open_to_all=True)},
+        "/readyz": {"get": _operation("Whether all servers are up", done, 503, open_to_all=True)},
     }  # fmt: skip
 
 
@@ -105,13 +115,16 @@ def description() -> dict[str, Any]:
     error = {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]}
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Trimtab live", "version": __version__, "description": "Functions on this machine."},
+        "info": {
+            "title": "Trimtab live", "version": __version__,
+            "description": "Functions on this machine. A gateway on loopback asks for no token.",
+        },
         "paths": _paths(),
         "components": {
             "schemas": {"Error": error, **{each.__name__: each.model_json_schema() for each in models}},
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
-    }
+    }  # fmt: skip
 
 
 def page() -> str:

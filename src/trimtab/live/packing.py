@@ -12,8 +12,12 @@ from trimtab.errors import TrimtabError, did_you_mean
 from trimtab.live.function import LARGEST_CODE
 from trimtab.scenario.model import Function
 
-EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "functions"
-"""Functions to try, in a checkout of the project."""
+_HERE = Path(__file__).resolve()
+EXAMPLES = next(
+    (each for each in (_HERE.with_name("functions"), _HERE.parents[3] / "examples" / "functions") if each.is_dir()),
+    _HERE.with_name("functions"),
+)
+"""Functions to try: part of the installed package (``setup.py``), or in a checkout of the project."""
 _MIB = 2**20
 _MOST_FILES = 1_000
 

@@ -16,7 +16,8 @@ from trimtab.live.audit import Audit
 from trimtab.live.board import Board
 from trimtab.live.decide import decide, foresee
 from trimtab.live.function import Deployed
-from trimtab.live.pool import Invocation, Pool, Server
+from trimtab.live.pool import Pool
+from trimtab.live.servers import Invocation, Server
 from trimtab.policies import registry
 from trimtab.policies.place.decorator import PlacePolicy
 from trimtab.sim import records

@@ -1,4 +1,4 @@
-"""Servers, instances and the calls on them, by the rules of the engine: warm, else new, else evict, else queue.
+"""Which instance serves which call, by the rules of the engine: warm, else new, else evict, else queue.
 
 Nothing here does I/O: what is to be started or ended is asked of an ``Actuator``, and what came of it is reported
 back. The engine's ``sim/instances.py`` and ``sim/requests.py`` have the same rules for simulated time.
@@ -6,104 +6,24 @@ back. The engine's ``sim/instances.py`` and ``sim/requests.py`` have the same ru
 
 from __future__ import annotations
 
-import asyncio
 import itertools
-from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
-from trimtab.live.failure import CallFailed, InstanceLost
+from trimtab.live.failure import CallFailed
 from trimtab.live.function import Deployed
+from trimtab.live.servers import Instance, Invocation, Server
 from trimtab.sim.records import CREATING, DRAINING, IN_TRANSIT, INITIALISING, QUEUED, READY, RUNNING, STARTING
 
-_STATES = {STARTING: "starting", READY: "busy", DRAINING: "busy"}
+__all__ = ["Actuator", "Instance", "Invocation", "Place", "Pool", "Server"]
 
-
-@dataclass(eq=False, slots=True)
-class Invocation:
-    """One call, from its acceptance to its answer."""
-
-    activation: str
-    number: int
-    function: Deployed
-    arrived: float
-    granted: asyncio.Future[Instance]
-    phase: int = IN_TRANSIT
-    slot: int = -1
-    server: Server | None = None
-    instance: Instance | None = None
-    entered: float = 0.0
-    began: float = 0.0
-    cpu_before: float = 0.0
-    cold: bool = False
-
-
-@dataclass(eq=False, slots=True)
-class Instance:
-    """A process of a function on a server."""
-
-    number: int
-    function: Deployed
-    server: Server
-    memory: float
-    state: int = STARTING
-    calls: set[Invocation] = field(default_factory=set)
-    waiting: Invocation | None = None
-    """The call that it was started for."""
-    idle_since: float = 0.0
-    pid: int | None = None
-    cpu_seconds: float = 0.0
-    memory_bytes: int = 0
-    cpu: float = 0.0
-    """Cores in use, as last sampled."""
-    channels: list[Any] = field(default_factory=list)
-    ended: asyncio.Future[str] | None = None
-    """Why its process ended, once it has."""
-
-    @property
-    def idle(self) -> bool:
-        """Whether it could be evicted."""
-        return self.state == READY and not self.calls
-
-    @property
-    def open(self) -> bool:
-        """Whether it takes another call."""
-        return self.state == READY and len(self.calls) < self.function.spec.concurrency and not self.function.removed
-
-    def describe(self) -> dict[str, Any]:
-        """For ``GET /v1/state``."""
-        return {
-            "id": f"{self.server.name}/{self.number}", "function": self.function.name,
-            "state": "idle" if self.idle else _STATES[self.state], "pid": self.pid, "cpu": round(self.cpu, 4),
-            "cpu_seconds": self.cpu_seconds, "memory_bytes": self.memory_bytes,
-        }  # fmt: skip
-
-
-@dataclass(eq=False)
-class Server:
-    """A server as the gateway sees it."""
-
-    index: int
-    name: str
-    cores: float
-    memory: float
-    alive: bool = False
-    instances: dict[int, Instance] = field(default_factory=dict)
-    idle: OrderedDict[int, Instance] = field(default_factory=OrderedDict)
-    """Least recently used first."""
-    calls: dict[int, Invocation] = field(default_factory=dict)
-    """All that is on it, by number."""
-    queue: deque[Invocation] = field(default_factory=deque)
-    memory_used: float = 0.0
-    memory_idle: float = 0.0
-    cold_starts: int = 0
-    changed: bool = True
-    """Since the policies' view of it was last brought up to date."""
-
-    def has_room(self, memory: float) -> bool:
-        """Whether a new instance fits, if idle ones are evicted."""
-        return self.memory_used - self.memory_idle + memory <= self.memory
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 30.0
+"""Seconds before a wanted instance whose start failed is tried again: twice as long each time."""
+_NO_ROOM = 1.0
+"""Seconds before a wanted instance that found no room is tried again."""
+_GATHERING = 5.0
+"""Seconds that wanted instances wait for all servers to come up: else the first one would get them all."""
 
 
 class Actuator(Protocol):
@@ -134,11 +54,14 @@ class Pool:
     """Whether a call without a free instance starts one; else only ``scale`` does."""
     queue_limit: int = 10_000
     keep_alive: float = 600.0
+    functions: Mapping[str, Deployed] = field(default_factory=dict)
+    """What is deployed, by name."""
+    _gathered: bool = False
     _numbers: itertools.count[int] = field(default_factory=itertools.count)
 
     def submit(self, call: Invocation) -> None:
         """Put a call where it can run, now or in its turn; ``CallFailed`` if it cannot be accepted."""
-        function = call.function
+        function = call.renew()
         if not self.by_host and self._join_any(call):
             return
         if not self.by_host and not self.on_demand:
@@ -206,16 +129,13 @@ class Pool:
         return True
 
     def _new(self, function: Deployed, server: Server) -> Instance:
-        while server.memory_used + function.memory > server.memory and server.idle:
-            self._stop(next(iter(server.idle.values())), "evicted: another function needs its memory")
+        self.evict(server, function.memory)
         instance = Instance(next(self._numbers), function, server, function.memory)
-        server.instances[instance.number] = function.instances[instance.number] = instance
-        server.memory_used += instance.memory
-        server.changed = True
+        server.add(instance)
         return instance
 
     def _join(self, call: Invocation, instance: Instance) -> None:
-        self._not_idle(instance)
+        instance.server.wake(instance)
         instance.calls.add(call)
         self._execute(call, instance)
 
@@ -226,19 +146,10 @@ class Pool:
         if not call.granted.done():
             call.granted.set_result(instance)
 
-    def _not_idle(self, instance: Instance) -> None:
-        server = instance.server
-        if server.idle.pop(instance.number, None) is not None:
-            server.memory_idle -= instance.memory
-            server.changed = True
-
     def _become_idle(self, instance: Instance) -> None:
-        server = instance.server
         instance.idle_since = self.clock()
-        if self.on_demand:  # what a control loop asked for is not evicted
-            server.idle[instance.number] = instance
-            server.memory_idle += instance.memory
-        server.changed = True
+        # what a control loop asked for is not evicted
+        instance.server.rest(instance, evictable=self.on_demand)
 
     def initialising(self, instance: Instance) -> None:
         """Its process is there, and loads the function."""
@@ -251,6 +162,7 @@ class Pool:
         if instance.state != STARTING or instance.number not in instance.server.instances:
             return  # it was stopped while it started
         instance.state = READY
+        instance.function.pause = 0.0
         call, instance.waiting = instance.waiting, None
         if call is not None and call in instance.calls:
             self._execute(call, instance)
@@ -287,10 +199,9 @@ class Pool:
 
     def gone(self, instance: Instance, reason: str, error: CallFailed | None = None) -> None:
         """Its process has ended: calls that it had are lost; the one that waits for it is told ``error``."""
-        if instance.server.instances.pop(instance.number, None) is None:
+        if instance.number not in instance.server.instances:
             return
-        self._not_idle(instance)
-        self._release(instance)
+        instance.server.drop(instance)
         for call in list(instance.calls):
             instance.calls.discard(call)
             call.instance = None
@@ -298,26 +209,28 @@ class Pool:
             if not call.granted.done():
                 failed = error or CallFailed(502, f"the instance could not start: {reason}", again=True)
                 call.granted.set_exception(failed)
+        if instance.state == STARTING and instance.server.alive:
+            self._put_off(instance.function)
         self._drain(instance.server)
         self._feed(instance.function)
+        self.restore()
 
-    def _release(self, instance: Instance) -> None:
-        instance.function.instances.pop(instance.number, None)
-        instance.server.memory_used -= instance.memory
-        instance.server.changed = True
+    def _put_off(self, function: Deployed) -> None:
+        """It cannot start: to try again at once would start processes as fast as they fail."""
+        function.pause = min(max(2.0 * function.pause, _FIRST_PAUSE), _LONGEST_PAUSE)
+        function.resume = self.clock() + function.pause
 
-    def reserve(self, instance: Instance, memory: float) -> None:
-        """An instance was given more or less memory."""
-        server = instance.server
-        server.memory_used += memory - instance.memory
-        server.memory_idle += (memory - instance.memory) * (instance.number in server.idle)
-        instance.memory, server.changed = memory, True
+    def evict(self, server: Server, memory: float, keep: Deployed | None = None) -> None:
+        """End idle instances, least recently used first, until so much is free; those of ``keep`` stay."""
+        idle = [each for each in server.idle.values() if each.function is not keep]
+        for instance in idle:
+            if server.memory_used + memory <= server.memory:
+                return
+            self._stop(instance, "evicted: another function needs its memory")
 
     def _stop(self, instance: Instance, reason: str) -> None:
         """End an instance that serves nobody; its memory is free at once."""
-        self._not_idle(instance)
-        instance.server.instances.pop(instance.number, None)
-        self._release(instance)
+        instance.server.drop(instance)
         self.actuator.stop(instance, reason)
 
     def kill(self, instance: Instance, reason: str, error: CallFailed | None = None) -> None:
@@ -336,7 +249,8 @@ class Pool:
         while function.queue:
             call = function.queue.popleft()
             found = [each for each in function.instances.values() if each.open and each.server.alive]
-            server = None if found or not self.on_demand else self.place(call, function)
+            starts = not found and self.on_demand and any(each.has_room(function.memory) for each in self.servers)
+            server = self.place(call, function) if starts else None
             if found:
                 best = min(found, key=lambda each: (len(each.calls), -each.idle_since))
                 self._enter(call, best.server)
@@ -373,24 +287,46 @@ class Pool:
     def up(self, server: Server) -> None:
         """A server is there (again)."""
         server.alive = server.changed = True
-        for function in {call.function for call in server.queue}:
+        for function in list(self.functions.values()):
             self._feed(function)
         self._drain(server)
+        self.restore()
+
+    def restore(self) -> None:
+        """Bring each function back to the instances that were asked for; also called several times a second."""
+        now = self.clock()
+        self._gathered = self._gathered or now > _GATHERING or all(server.alive for server in self.servers)
+        if not self._gathered:
+            return
+        for function in list(self.functions.values()):
+            self._feed(function)
+            if now >= function.resume and len(function.staying) < function.wanted:
+                # only where memory is free: two functions would evict each other for ever
+                free = any(server.alive and server.is_free(function.memory) for server in self.servers)
+                if free and self._start_up_to(function, Server.is_free):
+                    function.resume = now + _NO_ROOM
+
+    def _start_up_to(self, function: Deployed, fits: Callable[[Server, float], bool]) -> int:
+        """Start what is missing of the wanted instances; returns how many found no room."""
+        for missing in range(function.wanted - len(function.staying), 0, -1):
+            server = self.place(None, function)
+            if server is None or not fits(server, function.memory):
+                return missing
+            self.actuator.start(self._new(function, server))
+        return 0
 
     def scale(self, function: Deployed, wanted: int) -> int:
         """Bring a function to so many instances; returns how many found no room."""
         function.wanted = wanted
-        current = [each for each in function.instances.values() if each.state != DRAINING]
-        for _ in range(wanted - len(current)):
-            server = self.place(None, function)
-            if server is None or not server.has_room(function.memory):
-                return wanted - sum(each.state != DRAINING for each in function.instances.values())
-            self.actuator.start(self._new(function, server))
+        missing = self._start_up_to(function, Server.has_room)
+        if missing:
+            return missing
+        current = function.staying
         # those that do least go first
         current.sort(key=lambda each: (len(each.calls), each.state == READY, each.idle_since))
         for instance in current[: max(len(current) - wanted, 0)]:
             if instance.calls:
-                self._not_idle(instance)
+                instance.server.wake(instance)
                 instance.state = DRAINING if instance.state == READY else instance.state
             else:
                 self._stop(instance, "scaled in")
@@ -411,24 +347,53 @@ class Pool:
                     self._stop(instance, "idle for too long")
 
     def forget(self, function: Deployed) -> None:
-        """A function is removed or replaced: its idle instances go now, busy ones with their last call."""
-        function.removed = True
-        for instance in list(function.instances.values()):
-            if instance.idle or (instance.state == STARTING and not instance.calls):
-                self._stop(instance, "its function was removed")
+        """A function is removed: its idle instances go now, busy ones with their last call; who waits is told."""
+        self._retire(function, "its function was removed")
+        told = CallFailed(404, f"function {function.name!r} was removed")
         for call in list(function.queue):
             if not call.granted.done():
-                call.granted.set_exception(CallFailed(404, f"function {function.name!r} was removed"))
+                call.granted.set_exception(told)
         function.queue.clear()
         for server in self.servers:
             for call in [each for each in server.queue if each.function is function]:
                 server.queue.remove(call)
                 self._leave_server(call)
                 if not call.granted.done():
-                    call.granted.set_exception(CallFailed(404, f"function {function.name!r} was removed"))
+                    call.granted.set_exception(told)
             self._drain(server)
 
+    def _retire(self, function: Deployed, reason: str) -> None:
+        function.removed = True
+        for instance in list(function.instances.values()):
+            if instance.idle or (instance.state == STARTING and not instance.calls):
+                self._stop(instance, reason)
 
-def lost(instance: Instance, reason: str) -> InstanceLost:
-    """What a caller is told whose call an instance took with it."""
-    return InstanceLost(f"{reason} ({instance.server.name}, instance {instance.number})")
+    def replace(self, old: Deployed, new: Deployed) -> None:
+        """Another version of a function: calls that have not reached an instance wait for that one, in their turn."""
+        old.successor = new
+        starting = [each for each in old.instances.values() if each.waiting is not None]
+        for instance in reversed(starting):  # each goes to the front: the one that came first ends there
+            self._back_to_queue(instance)
+        self._retire(old, "another version was deployed")
+        for queue in (old.queue, *(server.queue for server in self.servers)):
+            for call in queue:
+                if call.function is old:
+                    call.hand_over(new)
+        new.queue.extend(old.queue)
+        old.queue.clear()
+        self._feed(new)
+        for server in self.servers:
+            self._drain(server)
+
+    def _back_to_queue(self, instance: Instance) -> None:
+        """The call that an instance is started for waits again, before all others."""
+        call, instance.waiting = instance.waiting, None
+        assert call is not None
+        instance.calls.discard(call)
+        call.instance, call.phase, call.cold, call.entered = None, QUEUED, False, self.clock()
+        if self.by_host:
+            instance.server.queue.appendleft(call)
+        else:
+            self._leave_server(call)
+            call.server = None
+            instance.function.queue.appendleft(call)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
-from trimtab.live.cgroup import Group
+from trimtab.live.cgroup import Usage
 
 _MIB = 2.0**20
 _STAT = ("cpu_nice", "cpu_iowait", "cpu_irq", "cpu_softirq", "cpu_steal")
@@ -23,8 +24,8 @@ _DISK_COLUMNS = (0, 1, 3, 4, 5, 7)
 class Monitor:
     """Looks at one server again and again."""
 
-    def __init__(self, group: Group, cores: float, memory: float) -> None:
-        self.group, self.cores, self.memory = group, cores, memory
+    def __init__(self, usage: Callable[[], Usage], cores: float, memory: float) -> None:
+        self.usage, self.cores, self.memory = usage, cores, memory
         self._time = time.monotonic()
         self._before = self._counters()
 
@@ -33,9 +34,10 @@ class Monitor:
         now = time.monotonic()
         elapsed = max(now - self._time, 1e-3)
         after = self._counters()
-        rates = {name: (value - self._before[name]) / elapsed for name, value in after.items()}
+        # where processes are counted one by one, what one has used goes with it
+        rates = {name: max(value - self._before[name], 0.0) / elapsed for name, value in after.items()}
         self._before, self._time = after, now
-        usage = self.group.usage()
+        usage = self.usage()
         busy = rates.pop("cpu")
         split = rates["cpu_user"] + rates["cpu_kernel"]
         if split > 0.0:  # the two are counted in ticks: their proportion of what is counted exactly
@@ -50,7 +52,7 @@ class Monitor:
         }
 
     def _counters(self) -> dict[str, float]:
-        usage = self.group.usage()
+        usage = self.usage()
         found = {"cpu": usage.cpu, "cpu_user": usage.user, "cpu_kernel": usage.kernel}
         return found | _machine()
 

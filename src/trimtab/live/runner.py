@@ -11,7 +11,7 @@ import sys
 
 MARK = b"XXX_THE_END_OF_A_WHISK_ACTIVATION_XXX\n"
 LONGEST_HEAD = 65_536
-HOME = "/tmp/action"
+HOME = os.environ.get("TMPDIR", "/tmp") + "/action"
 function = None
 
 

@@ -5,11 +5,12 @@ Used by a server's process only, which has one thread: what stands between ``for
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import py_compile
 import resource
+import shutil
+import signal
 import socket
 import sys
 import sysconfig
@@ -19,15 +20,30 @@ from pathlib import Path
 from typing import NoReturn
 
 from trimtab.live.cgroup import Group
+from trimtab.live.isolation import FIRST_USER, NAMESPACES, Isolation
+from trimtab.live.system import (
+    BIND,
+    KEPT,
+    NEWNS,
+    NEWPID,
+    NODEV,
+    NOSUID,
+    PRIVATE,
+    RDONLY,
+    REC,
+    REMOUNT,
+    adopt_orphans,
+    be_killed_with_parent,
+    clone,
+    enter_processes,
+    enter_user_namespace,
+    gain_nothing,
+    mount,
+    unshare,
+)
 
-# linux/sched.h, linux/mount.h, linux/prctl.h
-_NEWNS, _NEWUTS, _NEWIPC, _NEWPID, _NEWNET = 0x20000, 0x04000000, 0x08000000, 0x20000000, 0x40000000
-_RDONLY, _NOSUID, _NODEV, _REMOUNT, _BIND, _REC, _PRIVATE = 1, 2, 4, 32, 4096, 16384, 1 << 18
-_PDEATHSIG, _NO_NEW_PRIVS, _SIGKILL = 1, 38, 9
-
-NAMESPACES = {"mount": _NEWNS, "network": _NEWNET, "ipc": _NEWIPC, "host name": _NEWUTS}
-_FIRST_USER = 210_000
-_USERS = 100_000
+_USERS = 10_000
+"""Of each server: more instances than a machine has memory for."""
 _SHARED = ("/usr", "/bin", "/lib", "/lib64", "/etc/ssl", "/etc/fonts", "/etc/localtime", "/etc/ld.so.cache",
            "/sys/devices/system/cpu", "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")  # fmt: skip
 """What of the machine a function sees, read-only, beside the Python that runs it."""
@@ -35,24 +51,6 @@ _DISK_INODES = 10_000
 _OPEN_FILES = 256
 _CONTROL = 4
 _BACKLOG = 128
-
-_libc = ctypes.CDLL(None, use_errno=True)
-
-
-@dataclass(frozen=True)
-class Isolation:
-    """What is in force on this machine."""
-
-    user: bool
-    """Whether instances run as users of their own."""
-    namespaces: tuple[str, ...]
-    processes: bool
-    """Whether an instance sees its own processes only."""
-
-    @property
-    def tree(self) -> bool:
-        """Whether an instance sees a file tree of its own."""
-        return "mount" in self.namespaces
 
 
 @dataclass(frozen=True)
@@ -66,64 +64,51 @@ class Start:
     concurrency: int
 
 
-@dataclass(frozen=True)
+@dataclass
 class Spare:
     """A process behind its walls that has not become an instance yet."""
 
     pid: int
     control: int
-    """Where it waits for its ``Start``."""
+    """Where it waits for its ``Start``; -1 once it has it."""
     group: Group
     path: Path
     """Of the socket that it will listen on."""
     outputs: tuple[int, int]
     """Where its standard output and error can be read."""
+    home: Path | None
+    """Its own folder, where it has no file tree of its own."""
 
     def go(self, start: Start) -> None:
         """Let it become an instance."""
         try:
             os.write(self.control, json.dumps(asdict(start)).encode())
         finally:
-            os.close(self.control)
+            self._close_control()
+
+    def _close_control(self) -> None:
+        control, self.control = self.control, -1
+        if control >= 0:
+            os.close(control)
+
+    def discard(self) -> None:
+        """End it, and leave nothing of it behind."""
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+        with suppress(ChildProcessError):
+            os.waitpid(self.pid, 0)
+        self._close_control()
+        for handle in self.outputs:
+            os.close(handle)
+        self.path.unlink(missing_ok=True)
+        self.group.remove()
+        remove_home(self.home)
 
 
-def _check(result: int, what: str) -> None:
-    if result != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"{what}: {os.strerror(number)}")
-
-
-def _mount(source: str, target: str, kind: str | None, flags: int, data: str = "") -> None:
-    _check(
-        _libc.mount(source.encode(), target.encode(), kind.encode() if kind else None, flags, data.encode()),
-        f"mount {target}",
-    )
-
-
-def die_with_parent() -> None:
-    """Have this process killed when the one that started it ends, however it ends."""
-    parent = os.getppid()
-    _libc.prctl(_PDEATHSIG, _SIGKILL)
-    if os.getppid() != parent:  # it went in between
-        os._exit(1)
-
-
-def adopt_orphans() -> None:
-    """Become the parent of what descendants leave behind, so that it can be waited for."""
-    _libc.prctl(36, 1)
-
-
-def probe() -> Isolation:
-    """Try what the system allows, each in a child that ends at once."""
-    allowed = [name for name, flag in NAMESPACES.items() if _allows(flag)]
-    return Isolation(os.geteuid() == 0, tuple(allowed), _allows(_NEWPID))
-
-
-def _allows(flag: int) -> bool:
-    child = os.fork()
-    if child == 0:
-        os._exit(0 if _libc.unshare(flag) == 0 else 1)
-    return os.waitpid(child, 0)[1] == 0
+def remove_home(home: Path | None) -> None:
+    """Remove the folder of an instance that has ended."""
+    if home is not None:
+        shutil.rmtree(home, ignore_errors=True)
 
 
 @dataclass(frozen=True)
@@ -145,6 +130,10 @@ class Sandbox:
         self._own_processes = os.open("/proc/self/ns/pid", os.O_RDONLY) if isolation.processes else -1
         self._root = folder / "root"
         self._runner = "/runner.pyc" if isolation.tree else str(folder / "runner.pyc")
+        self._packages = _packages()  # now: the user of an instance may not be able to find out
+        self._shared = [Path(each) for each in dict.fromkeys([*_SHARED, sys.base_prefix, sys.prefix, *self._packages])]
+        if isolation.unprivileged:
+            enter_user_namespace()
         self._build(folder)
 
     def _build(self, folder: Path) -> None:
@@ -153,20 +142,25 @@ class Sandbox:
         if not self.isolation.tree:
             py_compile.compile(source, str(folder / "runner.pyc"), doraise=True)
             (folder / "runner.pyc").chmod(0o644)
+            if self.isolation.user:  # others go through to what they know the name of, and see nothing
+                folder.chmod(0o711)
+                folder.parent.chmod(0o711)
             return
-        _check(_libc.unshare(_NEWNS), "unshare")
-        _mount("none", "/", None, _REC | _PRIVATE)
+        unshare(NEWNS)
+        mount("none", "/", None, REC | PRIVATE)
         self._root.mkdir(exist_ok=True)
-        _mount("tmpfs", str(self._root), "tmpfs", _NOSUID, "size=1m,mode=755")
+        mount("tmpfs", str(self._root), "tmpfs", NOSUID, "size=1m,mode=755")
         for inner in ("tmp", "proc", "dev/shm", "var"):
             (self._root / inner).mkdir(parents=True)
         (self._root / "var" / "tmp").symlink_to("/tmp")
-        for path in _shared_paths():
+        for path in self._shared:
             self._share(path)
         (self._root / "etc").mkdir(exist_ok=True)
         (self._root / "etc" / "passwd").write_text("function:x:1000:1000::/tmp:/bin/false\n")
         py_compile.compile(source, str(self._root / "runner.pyc"), doraise=True)
         (self._root / "runner.pyc").chmod(0o644)
+        # without root it belongs to the user of all instances, who would change it for each other
+        mount("tmpfs", str(self._root), "tmpfs", REMOUNT | RDONLY | NOSUID, "size=1m,mode=755")
 
     def _share(self, path: Path) -> None:
         target = self._root / path.relative_to("/")
@@ -182,47 +176,55 @@ class Sandbox:
         else:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.touch()
-        _mount(str(path), str(target), None, _BIND | _REC)
-        device = _NODEV if not str(path).startswith("/dev/") else 0
-        _mount("none", str(target), None, _BIND | _REMOUNT | _RDONLY | _NOSUID | device)
+        mount(str(path), str(target), None, BIND | REC)
+        flags = NODEV if not str(path).startswith("/dev/") else 0
+        shown = os.statvfs(target).f_flag
+        for seen, flag in KEPT.items():
+            flags |= flag if shown & seen else 0
+        mount("none", str(target), None, BIND | REMOUNT | RDONLY | NOSUID | flags)
 
     def prepare(self, group: Group, path: Path) -> Spare:
         """Put up the walls before they are needed: joining a group may wait for all processors.
 
         The process is our child, and the first of a namespace of its own.
         """
+        home = None if self.isolation.tree else path.with_name(f"{path.name}.home")
+        if home is not None:
+            home.mkdir(mode=0o700)
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(str(path))
+        path.chmod(0o600)
         listener.listen(_BACKLOG)
         control, output, error = os.pipe(), os.pipe(), os.pipe()
         try:
-            pid = self._fork(_Ends(listener.fileno(), control[0], output[1], error[1]), group)
+            pid = self._fork(_Ends(listener.fileno(), control[0], output[1], error[1]), group, home)
         finally:
             listener.close()
             for each in (control[0], output[1], error[1]):
                 os.close(each)
-        return Spare(pid, control[1], group, path, (output[0], error[0]))
+        return Spare(pid, control[1], group, path, (output[0], error[0]), home)
 
-    def _fork(self, ends: _Ends, group: Group) -> int:
-        if self.isolation.processes:
-            _check(_libc.unshare(_NEWPID), "unshare")
-        child = os.fork()
+    def _fork(self, ends: _Ends, group: Group, home: Path | None) -> int:
+        if self.isolation.unprivileged:
+            child = clone(NEWPID)
+        else:
+            if self.isolation.processes:
+                unshare(NEWPID)
+            child = os.fork()
         if child == 0:
-            self._become(ends, group)
-        if self.isolation.processes:
+            self._become(ends, group, home)
+        if self.isolation.processes and not self.isolation.unprivileged:
             # the namespace was for that child alone: the next one gets another
-            _check(_libc.setns(self._own_processes, _NEWPID), "setns")
+            enter_processes(self._own_processes)
         return child
 
-    def user_of(self, server: int, number: int) -> int:
-        """The user of an instance: no two that run at the same time share one."""
-        return _FIRST_USER + (server * 1009 + number) % _USERS
-
-    def _become(self, ends: _Ends, group: Group) -> NoReturn:
+    def _become(self, ends: _Ends, group: Group, home: Path | None) -> NoReturn:
         """In the child: put up the walls, wait, then turn into the runner."""
         try:
             os.setsid()
-            _libc.prctl(_PDEATHSIG, _SIGKILL)
+            be_killed_with_parent()
+            if not self.isolation.processes:
+                adopt_orphans()  # so that all that a function starts stays below it
             group.join()
             self._wall_off()
             _redirect(ends)
@@ -230,48 +232,62 @@ class Sandbox:
             if not told:
                 os._exit(0)
             os.close(_CONTROL)
-            self._give_up_privileges(Start(**json.loads(told)), group)
+            self._give_up_privileges(Start(**json.loads(told)), group, home)
         except BaseException as error:
             with suppress(OSError):
                 os.write(2, f"the instance cannot start: {error}\n".encode())
         os._exit(126)
 
-    def _give_up_privileges(self, what: Start, group: Group) -> None:
+    def _give_up_privileges(self, what: Start, group: Group, home: Path | None) -> None:
         if self.isolation.tree:
             size = f"size={what.disk},nr_inodes={_DISK_INODES},mode=1777"
             for folder in ("/tmp", "/dev/shm"):
-                _mount("tmpfs", folder, "tmpfs", _REMOUNT | _NOSUID | _NODEV, size)
+                mount("tmpfs", folder, "tmpfs", REMOUNT | NOSUID | NODEV, size)
         _limit(what, group, self.isolation)
+        if home is not None:
+            os.chdir(home)
         if self.isolation.user:
+            if home is not None:
+                os.chown(home, what.user, what.user)
             os.setgroups([])
             os.setresgid(what.user, what.user, what.user)
             os.setresuid(what.user, what.user, what.user)
-        _libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0)
+        gain_nothing()
         # again: the change of user has cleared it
-        _libc.prctl(_PDEATHSIG, _SIGKILL)
+        be_killed_with_parent()
         os.umask(0o077)
         os.execve(
             sys.executable,
-            [sys.executable, "-I", "-S", "-B", self._runner, str(what.concurrency), *_packages()],
-            {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/tmp", "TMPDIR": "/tmp", "OMP_NUM_THREADS": "1",
-             "OPENBLAS_NUM_THREADS": "1", "TZ": "UTC"},
+            [sys.executable, "-I", "-S", "-B", self._runner, str(what.concurrency), *self._packages],
+            {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": str(home or "/tmp"), "TMPDIR": str(home or "/tmp"),
+             "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "TZ": "UTC"},
         )  # fmt: skip
 
     def _wall_off(self) -> None:
         if self._flags:
-            _check(_libc.unshare(self._flags), "unshare")
+            unshare(self._flags)
         if not self.isolation.tree:
             return
         root = str(self._root)
         for folder in ("tmp", "dev/shm"):
-            _mount("tmpfs", f"{root}/{folder}", "tmpfs", _NOSUID | _NODEV, "size=4k,mode=1777")
-        for path in _shared_paths():
+            mount("tmpfs", f"{root}/{folder}", "tmpfs", NOSUID | NODEV, "size=4k,mode=1777")
+        for path in self._shared:
             if path.is_relative_to("/tmp"):  # its own folder has just hidden a Python that lives there
                 self._share(path)
         if self.isolation.processes:
-            _mount("proc", f"{root}/proc", "proc", _NOSUID | _NODEV)
+            with suppress(OSError):  # a container may forbid it: then there is an empty folder
+                mount("proc", f"{root}/proc", "proc", NOSUID | NODEV)
         os.chroot(root)
         os.chdir("/tmp")
+
+
+def user_of(server: int, taken: set[int]) -> int:
+    """The user of a new instance of a server: one that no running instance of any server has."""
+    first = FIRST_USER + server * _USERS
+    found = next((each for each in range(first, first + _USERS) if each not in taken), None)
+    if found is None:
+        raise OSError(f"a server has at most {_USERS} instances")
+    return found
 
 
 def _redirect(ends: _Ends) -> None:
@@ -295,11 +311,6 @@ def _limit(what: Start, group: Group, isolation: Isolation) -> None:
         hard = resource.getrlimit(kind)[1]
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(kind, (value, value))
-
-
-def _shared_paths() -> list[Path]:
-    """What instances see of the machine: the system's libraries, and this Python with its packages."""
-    return [Path(path) for path in dict.fromkeys([*_SHARED, sys.base_prefix, sys.prefix, *_packages()])]
 
 
 def _packages() -> list[str]:

@@ -10,10 +10,8 @@ from __future__ import annotations
 import logging
 import os
 import secrets
-import shutil
 import signal
 import socket
-import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -25,18 +23,25 @@ from trimtab.control.run import decisions_of
 from trimtab.errors import TrimtabError
 from trimtab.live import cgroup
 from trimtab.live.gateway import Gateway
+from trimtab.live.isolation import Isolation, check_python, probe
 from trimtab.live.journal import keep_journal
 from trimtab.live.placing import FALLBACK
 from trimtab.live.platform import Settings
-from trimtab.live.sandbox import Isolation, adopt_orphans, die_with_parent, probe
+from trimtab.live.processes import children, descendants, end_all, send
+from trimtab.live.scratch import Scratch, sweep
 from trimtab.live.security import Doorkeeper, is_loopback
 from trimtab.live.selecting import selection_of
+from trimtab.live.system import adopt_orphans, die_with_parent
 from trimtab.policies import registry
 from trimtab.scenario.model import Scenario
 
 _BACKLOG = 2048
 _AGAIN = 0.05
 _GRACE = 10.0
+_FAREWELL = 0.5
+_LOOK = 0.25
+"""Seconds in which what a gateway leaves goes by itself, and between two looks at what a server has left."""
+_LIMITED = ("cpu", "memory", "processes")
 _FLAPPING = 20
 """Gateways that ended within a second of their start, one after the other: then we give up."""
 
@@ -87,18 +92,22 @@ class Supervisor:
         """Until a signal ends it; ``started`` is called when the port is open."""
         keep_journal()
         cgroup.sweep()
+        sweep()
         adopt_orphans()
-        group = cgroup.make_group(f"{cgroup.PREFIX}{os.getpid()}")
-        folder = Path(tempfile.mkdtemp(prefix="trimtab-"))
         isolation = probe()
-        settings = Settings(self.wanted.scenario, self.place, folder, group, isolation, self.scale, self.wanted.select)
+        check_python(isolation)
+        group = cgroup.make_group(f"{cgroup.PREFIX}{os.getpid()}")
+        scratch = Scratch()
+        settings = Settings(
+            self.wanted.scenario, self.place, scratch.path, group, isolation, self.scale, self.wanted.select
+        )
         self.isolation = _in_words(isolation, group)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._stop)
         try:
             self._keep_up(settings, lambda: started(self))
         finally:
-            self._clean_up(group, folder)
+            self._clean_up(group, scratch)
 
     def _keep_up(self, settings: Settings, started: Callable[[], None]) -> None:
         quick = 0
@@ -111,7 +120,7 @@ class Supervisor:
                 os.kill(self._gateway, signal.SIGTERM)
             started()
             started = _nothing
-            self._wait_for(self._gateway)
+            self._wait_for(self._gateway, strays=not settings.isolation.processes)
             quick = quick + 1 if time.monotonic() - began < 1.0 else 0
             if quick >= _FLAPPING:
                 raise TrimtabError("the gateway ends as soon as it has begun; the log above says why")
@@ -120,15 +129,19 @@ class Supervisor:
                 _settle()
                 time.sleep(_AGAIN)
 
-    def _wait_for(self, child: int) -> None:
-        """Also reaps what others left behind."""
+    def _wait_for(self, child: int, strays: bool) -> None:
+        """Also reaps what others left behind, and ends it where no namespace of processes does that."""
         while True:
             try:
-                ended, _ = os.waitpid(-1, 0)
+                ended, _ = os.waitpid(-1, os.WNOHANG if strays else 0)
             except ChildProcessError:
                 return
             if ended == child:
                 return
+            if ended == 0:
+                # a child that is not the gateway has lost the server that it belonged to
+                send(signal.SIGKILL, children(os.getpid()) - {child})
+                time.sleep(_LOOK)
 
     def _stop(self, number: int, _: Any) -> None:
         self._stopping = True
@@ -136,28 +149,29 @@ class Supervisor:
             with suppress(ProcessLookupError):
                 os.kill(self._gateway, signal.SIGTERM)
 
-    def _clean_up(self, group: cgroup.Group, folder: Path) -> None:
+    def _clean_up(self, group: cgroup.Group, scratch: Scratch) -> None:
         _settle()
         self.socket.close()
         if not group.remove():
             log.warning(
                 "groups could not be removed", extra={"folders": [str(each) for each in group.folders.values()]}
             )
-        shutil.rmtree(folder, ignore_errors=True)
+        cgroup.move_back()
+        scratch.remove()
 
 
 def _in_words(isolation: Isolation, group: cgroup.Group) -> str:
     """What keeps functions apart on this machine, for a person."""
-    version = f"cgroup v{group.version}"
+    found = isolation.describe(group)
+    by = {kind: f"{kind} not limited" if found[kind] == "none" else f"{kind} by {found[kind]}" for kind in _LIMITED}
     parts = [
-        f"CPU by {version}" if "cpu" in group.controllers else "CPU not limited (no control groups)",
-        f"memory by {version}" if "memory" in group.controllers else "memory by rlimit",
-        f"processes by {version}" if "pids" in group.controllers else "processes by rlimit",
-        "users of their own" if isolation.user else "your own user (start as root for users of their own)",
-        "own file tree" if isolation.tree else "your own files",
+        by["cpu"].replace("cpu", "CPU") + (" (no control groups)" if found["cpu"] == "none" else ""),
+        by["memory"],
+        by["processes"],
+        "users of their own" if found["user"] == "own" else "your own user (start as root for users of their own)",
+        "own file tree" if found["files"] == "own tree" else "your own files",
     ]
-    spaces = [*isolation.namespaces, *(["process"] if isolation.processes else [])]
-    return "; ".join(parts) + f"; namespaces: {', '.join(spaces) or 'none'}"
+    return "; ".join(parts) + f"; namespaces: {', '.join(found['namespaces']) or 'none'}"
 
 
 def _nothing() -> None:
@@ -165,8 +179,11 @@ def _nothing() -> None:
 
 
 def _settle() -> None:
-    """Wait until everything that came from a gateway that has gone is gone too: it all becomes our child."""
-    end = time.monotonic() + _GRACE
+    """Wait until everything that came from a gateway that has gone is gone too: it all becomes our child.
+
+    All of it dies with its parent, but for what a function started in a session of its own: that is killed.
+    """
+    end = time.monotonic() + _FAREWELL
     while time.monotonic() < end:
         try:
             ended, _ = os.waitpid(-1, os.WNOHANG)
@@ -174,6 +191,7 @@ def _settle() -> None:
             return
         if ended == 0:
             time.sleep(0.005)
+    end_all(lambda: descendants(os.getpid()), _GRACE)
 
 
 def _be_gateway(settings: Settings, state: Path, doorkeeper: Doorkeeper, port: socket.socket) -> None:
@@ -181,6 +199,7 @@ def _be_gateway(settings: Settings, state: Path, doorkeeper: Doorkeeper, port: s
     code = 1
     try:
         die_with_parent()
+        os.umask(0o077)  # the ledger holds arguments and results: nobody else's business, whoever may see its folder
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
         serve(settings, state, doorkeeper, port)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trimtab.live.function import Deployed
-from trimtab.live.pool import Server
+from trimtab.live.servers import Server
 from trimtab.policies.select.contract import State, WindowOutcome
 
 FEATURES = ("in flight by core", "queued by core", "success rate")

@@ -6,6 +6,7 @@ An instance is not trusted: its answer is bounded in size and time, and what is 
 from __future__ import annotations
 
 import asyncio
+import errno
 from typing import cast
 
 from trimtab.live.failure import CallFailed
@@ -15,6 +16,13 @@ _LONGEST_HEAD = 8_192
 
 class Garbled(CallFailed):
     """An instance answered something else than HTTP, too much of it, or not in time: it cannot be used again."""
+
+
+class Exhausted(CallFailed):
+    """The gateway has no file descriptor left for a connection: nothing is wrong with the instance."""
+
+    def __init__(self) -> None:
+        super().__init__(503, "the gateway has no file descriptor free to reach an instance", again=True)
 
 
 class Channel(asyncio.Protocol):
@@ -106,6 +114,11 @@ class Channel(asyncio.Protocol):
 
 
 async def connect(path: str) -> Channel:
-    """Open a connection to the socket of an instance."""
-    _, channel = await asyncio.get_running_loop().create_unix_connection(Channel, path)
+    """Open a connection to the socket of an instance; ``Exhausted`` if the gateway has no descriptor for it."""
+    try:
+        _, channel = await asyncio.get_running_loop().create_unix_connection(Channel, path)
+    except OSError as error:
+        if error.errno in (errno.EMFILE, errno.ENFILE):
+            raise Exhausted from None
+        raise
     return channel

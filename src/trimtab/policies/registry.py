@@ -104,7 +104,7 @@ LEARNED: dict[str, dict[str, str]] = {
         "metanet": f"{_SELECT}.metanet",
         "dqn": f"{_SELECT}.dqn",
         "mab": f"{_SELECT}.mab",
-        "metanet-plus": f"{_SELECT}.metanet_plus",
+        "metanet-plus": f"{_SELECT}.plus",
     },
 }
 """Decision → name → module of a policy whose weights were trained. Its function ``build(trained, parameters)``

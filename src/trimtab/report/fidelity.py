@@ -43,6 +43,7 @@ FIGURES = (
     Compared("cold_start_rate", False, 0.05),
     Compared("success_rate", False),
     Compared("cpu_utilisation", False),
+    Compared("busy_core_seconds", True),
 )
 
 
@@ -91,17 +92,23 @@ def agreement(
     seen: Mapping[str, Mapping[str, Any]],
     said: Mapping[str, Mapping[str, Any]],
 ) -> dict[str, Any]:
-    """For every two policies whose live difference is beyond noise: does the simulator say the same?"""
+    """For every two policies whose live difference is beyond noise: does the simulator say the same?
+
+    Two that did the very same in simulation, on every seed, are one policy there (a selector that stays with its
+    fallback, say): a tie that says nothing of their order, so such pairs are named and not counted.
+    """
     figure = primary(decision, seen)
     if len({summary.get(figure.name) for summary in seen.values()}) == 1:
         figure = FIELDS["mean_fct_s"]  # all are equally good by it: by the time that they take
-    pairs, disagree = 0, []
-    for one, other in combinations(live, 2):
+    beyond, disagree = 0, []
+    same = [pair for pair in combinations(live, 2) if identical(simulated[pair[0]], simulated[pair[1]])]
+    pairs = [pair for pair in combinations(live, 2) if pair not in same]
+    for one, other in pairs:
         real = differences(figure.name, live[one], live[other])
         interval = t_interval(real)
         if interval is None or interval[0] <= 0.0 <= interval[1]:
             continue
-        pairs += 1
+        beyond += 1
         model = float(differences(figure.name, simulated[one], simulated[other]).mean())
         if model * float(real.mean()) <= 0.0:
             disagree.append({"pair": [one, other], "live": float(real.mean()), "ci95": interval, "simulated": model})
@@ -109,11 +116,27 @@ def agreement(
         "figure": figure.name,
         "live": ranking(decision, seen),
         "simulated": ranking(decision, said),
-        "pairs": len(live) * (len(live) - 1) // 2,
-        "beyond_noise": pairs,
-        "agree": pairs - len(disagree),
+        "pairs": len(pairs),
+        "beyond_noise": beyond,
+        "agree": beyond - len(disagree),
         "disagree": disagree,
+        "same_in_simulation": [list(pair) for pair in same],
     }
+
+
+_DECIDED = ("host", "worker", "status", "start", "completion")
+"""Columns that are alike, request by request, where the decisions were."""
+
+
+def identical(one: Sequence[Outcome], other: Sequence[Outcome]) -> bool:
+    """Whether two policies did the same to every request of every seed."""
+    partners = {run.seed: run for run in other}
+    return all(
+        run.seed in partners
+        and np.array_equal(getattr(run, column), getattr(partners[run.seed], column), equal_nan=True)
+        for run in one
+        for column in _DECIDED
+    )
 
 
 def differences(figure: str, one: Sequence[Outcome], other: Sequence[Outcome]) -> npt.NDArray[np.float64]:
@@ -174,7 +197,15 @@ def caption(result: Mapping[str, Any]) -> str:
     words += "the simulator ranks all of them alike" if not order["disagree"] else (
         f"the simulator ranks {order['agree']} of them alike"
     )  # fmt: skip
-    return f"{bars}. {words}."
+    return f"{bars}. {words}.{_same(order.get('same_in_simulation', ()))}"
+
+
+def _same(pairs: Sequence[Sequence[str]]) -> str:
+    """Which policies are no pair to be ranked."""
+    if not pairs:
+        return ""
+    named = ", ".join(" and ".join(pair) for pair in pairs)
+    return f" Not counted, because they did the very same in simulation: {named}."
 
 
 def error_text(each: Compared, error: float) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from trimtab.scenario.gateways import EVERYWHERE, gateway_names
+
 if TYPE_CHECKING:
     from trimtab.scenario.model import Scenario
 
@@ -57,6 +59,20 @@ def check_sites(scenario: Scenario) -> None:
     for source in getattr(scenario.workload, "sources", ()):
         if sources:
             _one_of("workload.sources", source, sources)
+    if scenario.platform.dispatch == "interval":
+        _check_gateways(scenario)
+
+
+def _check_gateways(scenario: Scenario) -> None:
+    """Where tasks come from several gateways, each has a way to every host: one left out would be of no length."""
+    names = gateway_names(scenario)
+    links = {(link.source, link.site) for link in scenario.network.links}
+    for name in names if len(names) > 1 else ():
+        for site in dict.fromkeys(host.site for host in scenario.hosts):
+            if links and not links & {(name, site), (EVERYWHERE, site)}:
+                raise ValueError(
+                    f"network.links: none from {name!r} to {site!r}, must be one from each source of tasks"
+                )
 
 
 def check_platform(scenario: Scenario) -> None:
@@ -67,6 +83,13 @@ def check_platform(scenario: Scenario) -> None:
     batched = [function.name for function in scenario.functions if function.batch is not None]
     if batched and platform.dispatch != "cluster":
         raise ValueError(f"functions.{batched[0]}.batch with dispatch {platform.dispatch!r}, must be 'cluster'")
+    control = scenario.control
+    # the default is of routing: only a window that somebody wrote down can be meant for something else
+    if scenario.decision == "assign" and "window" in control.model_fields_set and control.window != control.interval:
+        raise ValueError(
+            f"control.window = {control.window:g}, must be control.interval = {control.interval:g} or left out: "
+            "a selector of assign policies chooses once an interval"
+        )
     sites = {site.name for site in scenario.sites} | {host.site for host in scenario.hosts}
     if len(sites) > MOST_SITES:
         raise ValueError(f"sites: {len(sites)} of them, must be at most {MOST_SITES}")

@@ -224,7 +224,7 @@ class Control(Part):
     minimum: int = Field(default=1, ge=0)
     maximum: int = Field(default=1000, ge=1)
     interval: Seconds = Field(default=10.0, description="of assign decisions")
-    window: Seconds = Field(default=10.0, description="of select decisions")
+    window: Seconds = Field(default=10.0, description="of select decisions; over assign policies it is the interval")
     cpu_minimum: Cores = 0.05
     cpu_maximum: Cores = 64.0
 

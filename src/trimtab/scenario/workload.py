@@ -183,6 +183,16 @@ class TasksSpec(_Source):
     duration: Length
     shares: dict[str, Share] = Field(default_factory=dict, description="relative rate of a function")
     steps: tuple[TaskStep, ...] = Field(default=(), description="changes of rate and mix during the run")
+    sources: dict[str, Share] = Field(
+        default_factory=dict,
+        description="gateways, relative numbers of tasks; empty: those of network.links, all alike",
+    )
+
+    @model_validator(mode="after")
+    def _some_gateway(self) -> Self:
+        if self.sources and not sum(self.sources.values()) > 0:
+            raise ValueError("sources: all shares are 0, at least one must be above")
+        return self
 
 
 WorkloadSpec = Annotated[

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trimtab.errors import TrimtabError
+from trimtab.scenario.gateways import EVERYWHERE, gateway_names
 from trimtab.scenario.model import Fault, Scenario
 from trimtab.sim import records
 from trimtab.sim.deployment import Deployment
@@ -153,8 +154,8 @@ def build_links(scenario: Scenario, sources: tuple[str, ...]) -> Records:
     links = np.zeros(max(len(sources), 1) * len(sites), records.LINK)
     links["bandwidth"] = 1.25e9
     for link in scenario.network.links:
-        for index, source in enumerate(sources or ("here",)):
-            if link.source in (source, "here"):
+        for index, source in enumerate(sources or (EVERYWHERE,)):
+            if link.source in (source, EVERYWHERE):
                 row = links[index * len(sites) + sites.index(link.site)]
                 row["delay"], row["deviation"], row["bandwidth"] = link.delay, link.deviation, link.bandwidth
     return links
@@ -298,8 +299,6 @@ def build_world(scenario: Scenario, workload: Workload, hosts: Records, function
 
 def build_columns(scenario: Scenario, workload: Workload, core: Core, seed: int, samples: int) -> Columns:
     """Inputs by request, and room for ``samples`` rows of the series."""
-    sources = tuple(dict.fromkeys(link.source for link in scenario.network.links if link.source != "here"))
-    sources = getattr(scenario.workload, "sources", sources)
     world = core.world[0]
     faults = build_faults(scenario, workload.duration, seed)
     world["faults"] = len(faults)
@@ -309,7 +308,7 @@ def build_columns(scenario: Scenario, workload: Workload, core: Core, seed: int,
         _column(workload.arrival, np.float64), _column(workload.function, np.int32),
         _column(workload.work, np.float64), _column(workload.off_cpu, np.float64),
         _column(workload.stream, np.int32), _column(noise, np.float64),
-        build_streams(workload), build_links(scenario, sources), faults,
+        build_streams(workload), build_links(scenario, gateway_names(scenario)), faults,
         np.zeros((samples, len(records.SERIES))), np.zeros((min(len(core.hosts), _KEPT_HOSTS), samples), np.float32),
         np.zeros(bins, np.int32),
     )  # fmt: skip

@@ -6,20 +6,21 @@ from trimtab.sim.kernel import kernel
 
 # Kinds in the order in which events of one instant happen: what frees capacity comes first.
 (CPU_DONE, BATCH_DONE, DELAY_DONE, HOST_AWAKE, STREAM_ENDS, PREWARM, EXPIRES, DELIVERY) = range(8)
-_KIND = 48
+KIND = 48
+"""Bits of an event's order below its kind."""
 
 
 @kernel
 def event_kind(order):
     """The kind of an event from its order."""
-    return order >> _KIND
+    return order >> KIND
 
 
 @kernel
 def push(world, heap, time, kind, index, stamp):
     """Add an event; the caller of advance() guarantees room."""
     world = world[0]
-    order = (kind << _KIND) | world.sequence
+    order = (kind << KIND) | world.sequence
     world.sequence += 1
     hole = world.heap_size
     world.heap_size = hole + 1
@@ -30,7 +31,7 @@ def push(world, heap, time, kind, index, stamp):
 def push_timer(world, timers, time, index, stamp):
     """Add the expiry of an idle instance, in a heap of its own: there are many, and most never ring."""
     world = world[0]
-    order = (EXPIRES << _KIND) | world.sequence
+    order = (EXPIRES << KIND) | world.sequence
     world.sequence += 1
     hole = world.timers
     world.timers = hole + 1

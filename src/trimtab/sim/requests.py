@@ -177,6 +177,25 @@ def leave_function(core, slot, answered):
 
 @kernel
 def leave_host(core, slot):
+    """A request is no longer on its host, which may sleep now."""
+    host_index = core.active[slot].host
+    vacate(core, slot)
+    rest(core, host_index)
+
+
+@kernel
+def rest(core, host_index):
+    """A host without anything to do sleeps, where hosts hibernate."""
+    world = core.world[0]
+    host = core.hosts[host_index]
+    if world.hibernate == 1 and host.inflight == 0 and host.state == _ON:
+        meter_host(world, host)
+        host.state = _HIBERNATED
+        touch(core, host)
+
+
+@kernel
+def vacate(core, slot):
     """A request is no longer on its host."""
     world = core.world[0]
     request = core.active[slot]
@@ -185,8 +204,6 @@ def leave_host(core, slot):
     host.inflight -= 1
     if world.dispatch == _BY_HOST:
         host.slots_free += request.memory
-    if world.hibernate == 1 and host.inflight == 0 and host.state == _ON:
-        host.state = _HIBERNATED
     if world.dispatch == _BY_INTERVAL:
         host.memory_used -= request.memory
         host.memory_free = host.memory - host.memory_used

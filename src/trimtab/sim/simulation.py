@@ -11,17 +11,19 @@ import numpy as np
 import numpy.typing as npt
 
 from trimtab.errors import TrimtabError
+from trimtab.scenario.gateways import gateway_shares
 from trimtab.scenario.model import Scenario
 from trimtab.sim import records
 from trimtab.sim.build import build_columns, build_core, build_mind, chain_free, host_names
 from trimtab.sim.contract import place_first, route_nowhere
 from trimtab.sim.deployment import deployments
 from trimtab.sim.engine import ROOM, advance
+from trimtab.sim.heap import HOST_AWAKE, KIND
 from trimtab.sim.kernel import direct
 from trimtab.sim.meters import meter_all
 from trimtab.sim.scaling import ready_at_once, set_cpu, set_instances, set_memory
 from trimtab.sim.state import Mind, Records
-from trimtab.sim.tasks import apply_plan
+from trimtab.sim.tasks import apply_plan, wake
 from trimtab.workload.table import Workload
 
 _BUDGET = 200_000
@@ -47,6 +49,8 @@ class Simulation:
         stop: Callable[[], bool] = lambda: False,
     ) -> None:
         self.scenario, self.workload, self.seed, self.stop = scenario, workload, seed, stop
+        self.sources = workload.source
+        """Gateway of each task; empty where there is one."""
         self.deployed = deployments(scenario)
         self.core = build_core(scenario, self.deployed, workload, seed)
         self.columns = build_columns(scenario, workload, self.core, seed, 2 * SAMPLES)
@@ -219,9 +223,35 @@ class Simulation:
     def assign(self, slots: npt.NDArray[np.int64], plan: npt.NDArray[np.int32]) -> int:
         """Carry out a plan; returns how many of its entries were not feasible."""
         self.reserve(2 * len(slots) + len(self.core.hosts))
-        links = self.columns.links
-        delays = np.ascontiguousarray(links["delay"][self.core.hosts["site"]])
-        return int(apply_plan(self.core, slots, np.ascontiguousarray(plan, np.int32), delays))
+        hosts, requests = self.core.hosts, self.core.active["id"][slots]
+        # what is no host is refused by the engine, whatever its delay
+        site = hosts["site"][np.clip(plan, 0, len(hosts) - 1)]
+        source = self.sources[requests] if len(self.sources) > 0 else 0
+        delays = self.columns.links["delay"][source * int(self.core.world[0]["sites"]) + site]
+        return int(apply_plan(self.core, slots, np.ascontiguousarray(plan, np.int32), np.ascontiguousarray(delays)))
+
+    def wake(self, host: int) -> None:
+        """Wake a host that sleeps."""
+        self.reserve(1)
+        wake(self.core, host)
+
+    def first_awake(self) -> tuple[int, float]:
+        """Which of the hosts that wake now will be awake first, and in how many seconds; -1 if none wakes."""
+        events = self.core.heap[: int(self.core.world[0]["heap_size"])]
+        events = events[events["order"] >> KIND == HOST_AWAKE]
+        hosts = self.core.hosts[events["index"]]
+        events = events[(hosts["state"] == records.WAKING) & (hosts["stamp"] == events["stamp"])]
+        if len(events) == 0:
+            return records.NONE, math.inf
+        # by the engine's own order, not by the place in the heap
+        first = events[np.lexsort((events["order"], events["time"]))[0]]
+        return int(first["index"]), float(first["time"]) - self.now
+
+    def delays(self) -> npt.NDArray[np.float64]:
+        """Seconds from the gateways to each site, the mean over tasks."""
+        links = self.columns.links["delay"].reshape(-1, int(self.core.world[0]["sites"]))
+        mean: npt.NDArray[np.float64] = links[0] if len(links) == 1 else np.array(gateway_shares(self.scenario)) @ links
+        return mean
 
     def addresses(self) -> npt.NDArray[np.int64]:
         """Address, length and width of each array, for ``batch.advance_many``; good until ``reserve`` moves them."""

@@ -19,7 +19,7 @@ from trimtab.sim.records import (
     WAITING_FOR_CORE,
     WAKING,
 )
-from trimtab.sim.requests import leave_host
+from trimtab.sim.requests import rest, vacate
 
 _NONE, _ON, _WAKING, _HIBERNATED, _DOWN = NONE, ON, WAKING, HIBERNATED, DOWN
 _RUNNING, _QUEUED, _MIGRATING, _UNASSIGNED = RUNNING, QUEUED, MIGRATING, UNASSIGNED
@@ -31,7 +31,7 @@ _DELAY_DONE, _HOST_AWAKE = DELAY_DONE, HOST_AWAKE
 def apply_plan(core, slots, plan, delays):
     """Carry out the feasible part of a plan; returns how many of its entries were not feasible.
 
-    ``delays`` is the network delay from the gateways to each host: a task's data travel there first.
+    ``delays`` is the network delay from each task's gateway to its host: its data travel there first.
     """
     world = core.world[0]
     refused = 0
@@ -51,14 +51,17 @@ def apply_plan(core, slots, plan, delays):
             refused += 1
             continue
         if phase == _UNASSIGNED:
-            move_in(core, slot, target, delays[target])
+            move_in(core, slot, target, delays[position])
         else:
             source = core.hosts[request.host]
             take_off_cpu(core, slot)
-            leave_host(core, slot)
+            vacate(core, slot)
             world.migrations += 1
             move_in(core, slot, target, request.memory / min(source.bandwidth, host.bandwidth))
-        request.down = delays[target]
+        request.down = delays[position]
+    # only now: a host that one task leaves and another enters must not sleep in between, and be woken again
+    for host_index in range(world.hosts):
+        rest(core, host_index)
     return refused
 
 
@@ -88,6 +91,24 @@ def take_off_cpu(core, slot):
         fill_cores(core, host)
 
 
+@entry
+def wake(core, host_index):
+    """Wake a host that has no task yet; where hosts hibernate it sleeps again after the next plan without it."""
+    meter_host(core.world[0], core.hosts[host_index])
+    rouse(core, host_index)
+    touch(core, core.hosts[host_index])
+
+
+@kernel
+def rouse(core, host_index):
+    """A sleeping host begins to wake."""
+    world = core.world[0]
+    host = core.hosts[host_index]
+    if host.state == _HIBERNATED:
+        host.state = _WAKING
+        push(core.world, core.heap, world.now + world.wake, _HOST_AWAKE, host_index, host.stamp)
+
+
 @kernel
 def move_in(core, slot, host_index, delay):
     """Reserve the task's place on a host and send it there; a sleeping host is woken."""
@@ -100,9 +121,7 @@ def move_in(core, slot, host_index, delay):
     host.inflight += 1
     host.memory_used += request.memory
     host.memory_free = host.memory - host.memory_used
-    if host.state == _HIBERNATED:
-        host.state = _WAKING
-        push(core.world, core.heap, world.now + world.wake, _HOST_AWAKE, host_index, host.stamp)
+    rouse(core, host_index)
     request.phase = _MIGRATING
     push(core.world, core.heap, world.now + delay, _DELAY_DONE, slot, request.stamp)
     touch(core, host)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from trimtab.errors import TrimtabError
 from trimtab.scenario.model import Scenario
 from trimtab.scenario.workload import (
@@ -26,6 +28,7 @@ from trimtab.workload.bursts import build_bursts
 from trimtab.workload.counts import build_counts
 from trimtab.workload.daily import build_daily
 from trimtab.workload.faasrank import build_faasrank
+from trimtab.workload.gateways import draw_gateways
 from trimtab.workload.poisson import build_poisson
 from trimtab.workload.requests import read_requests
 from trimtab.workload.rows import build_rows
@@ -41,6 +44,8 @@ def build_workload(scenario: Scenario, seed: int) -> Workload:
     workload = _build(scenario, seed)
     if len(workload) == 0:
         raise TrimtabError(f"the workload of {scenario.name!r} has no requests, raise its rate or its duration")
+    if scenario.platform.dispatch == "interval":
+        return replace(workload, source=draw_gateways(scenario, len(workload), seed))
     return workload
 
 

@@ -29,7 +29,8 @@ from trimtab.policies.assign.machines import types_of
 from trimtab.policies.assign.objective import ENERGY_PRICE, VIOLATION_PRICE
 from trimtab.policies.assign.surrogate import DEVIATION, HEADS
 from trimtab.policies.trained import Description, Trained
-from trimtab.scenario.load import load_scenario
+from trimtab.scenario.digest import digest
+from trimtab.scenario.load import load_scenario, preset_names
 from trimtab.scenario.model import Scenario
 from trimtab.sim.simulation import Simulation
 from trimtab.workload.build import build_workload
@@ -45,8 +46,12 @@ _FLOOR = 2e-4
 
 
 def family(scenario: Scenario) -> tuple[Scenario, ...]:
-    """The scenarios to train on: MetaNet's for one of them, else the one given."""
-    if not scenario.name.startswith("metanet-"):
+    """The scenarios to train on: MetaNet's for one of its presets as it comes, else the one given and nothing else.
+
+    A changed copy keeps its preset's name; were it trained on the presets, its own machines and load would be lost.
+    """
+    preset = scenario.name.startswith("metanet-") and scenario.name in preset_names()
+    if not preset or digest(scenario) != digest(load_scenario(scenario.name)):
         return (scenario,)
     return tuple(load_scenario(name) for name in FAMILY)
 

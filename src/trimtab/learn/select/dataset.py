@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from trimtab.control.assign_windows import assign_feature_names
 from trimtab.control.run import Driver, Team
-from trimtab.control.selecting import Selection, candidate_of
+from trimtab.control.selecting import Selection, candidate_of, window_of
 from trimtab.errors import TrimtabError
 from trimtab.learn.recipe import TRAINING_SEEDS
 from trimtab.policies.select.contract import CANDIDATES, Situation, State, WindowOutcome
@@ -97,7 +97,7 @@ def _one(
 ) -> tuple[Floats, Floats, Floats]:
     """States, those that follow, and outcomes of one policy."""
     policy = candidate_of(scenario, name)
-    situation = Situation("assign", (name,), name, features, scenario.control.window)
+    situation = Situation("assign", (name,), name, features, window_of(scenario))
     recorder = _Recorder()
     team = Team({"assign": policy, "select": Selection(recorder, {name: policy}, situation)})
     driver = Driver(scenario, Simulation(scenario, build_workload(scenario, seed), seed), team, seed)

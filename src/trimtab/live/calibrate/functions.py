@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ EMPTY = "def main(args):\n    return {}\n"
 _SETTLED = 0.25
 """Seconds without a change after which a counter has taken in all that was done: two samples of a server."""
 _PATIENCE = 10.0
+_SLOWEST = 10.0
+"""Seconds of a call, on the CPU or off it, at which larger sizes are not tried."""
 
 
 @dataclass(frozen=True)
@@ -122,8 +125,13 @@ class Calibration:
                 begun = self._rest(lambda: self._cpu(name))
                 second = self._gateway.call(name, subject.least)
                 call = self._rest(lambda: self._cpu(name)) - begun
-            whole = self._rest(self._servers) - before
-            found.append(Start(first.seconds, second.seconds, max(whole - 2.0 * call, 0.0)))
+            after = self._rest(self._servers)
+            if after <= 0.0:
+                raise TrimtabError(
+                    f"gateway {self._gateway.url} counts no CPU time, must have control groups to calibrate with "
+                    "(as root, or in a group of its own: docs/live.md)"
+                )
+            found.append(Start(first.seconds, second.seconds, max(after - before - 2.0 * call, 0.0)))
         return found
 
     def _ladder(self, name: str, subject: Subject) -> list[_Row]:
@@ -131,9 +139,11 @@ class Calibration:
             return [self._row(name, subject.arguments, 0.0)]
         size: int | None = subject.first
         rows: list[_Row] = []
-        while size is not None and len(rows) < 24:
+        while size is not None:
             rows.append(self._row(name, subject.arguments | {subject.size: size}, float(size)))
             size = next_size([(row.size, row.cpu) for row in rows], self._effort.longest)
+            if rows[-1].off_cpu + rows[-1].cpu >= _SLOWEST:
+                break
         return rows
 
     def _row(self, name: str, arguments: dict[str, Any], size: float) -> _Row:
@@ -183,7 +193,8 @@ class Calibration:
     def name(self, subject: Subject) -> str:
         """A name that no function has had: its first call is a cold start."""
         self._made += 1
-        return f"calibrate-{os.getpid()}-{self._made}-{subject.name}"[:60].rstrip("-")
+        shown = re.sub(r"[^A-Za-z0-9_-]+", "-", subject.name)  # a path has characters that no function's name may have
+        return f"calibrate-{os.getpid()}-{self._made}-{shown}"[:60].rstrip("-")
 
     @property
     def gateway(self) -> GatewayClient:

@@ -75,6 +75,10 @@ class Scheduler:
         """Seconds since the start."""
         return time.monotonic() - self._origin
 
+    def unanswered(self, worker: int) -> int:
+        """Queries that a worker has."""
+        return len(self._at[worker])
+
     def play(self, progress: Callable[[float], None] = lambda seconds: None) -> None:
         """From the first stream to the last answer."""
         workload, world = self.simulation.workload, self.simulation.core.world[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,12 +18,21 @@ from trimtab.live.edge.frames import make_frames
 from trimtab.live.edge.master import Master
 from trimtab.live.edge.monitor import VariantUse
 from trimtab.live.edge.scheduler import Decision, Scheduler
+from trimtab.live.edge.status import Status
 from trimtab.policies import registry
 from trimtab.scenario.model import Scenario
 from trimtab.sim.outcome import Outcome
 from trimtab.sim.results import collect
 from trimtab.sim.simulation import Simulation
 from trimtab.workload.build import build_workload
+
+Shown = Callable[[Status], AbstractContextManager[object]]
+"""Lets people look at a run while its block runs."""
+
+
+def _unseen(status: Status) -> AbstractContextManager[object]:
+    return nullcontext()
+
 
 FRAMES = 50
 """Different frames; streams send them in turn."""
@@ -58,6 +68,7 @@ def play(
     emulate: bool,
     seed: int,
     progress: Callable[[float], None] = lambda seconds: None,
+    shown: Shown = _unseen,
 ) -> EdgeRun:
     """Deploy the workers, play the workload that the simulator would play, and take everything down again."""
     _check(scenario)
@@ -74,9 +85,16 @@ def play(
     frames = () if emulate else make_frames(FRAMES)
     with Master(simulation.deployed, emulate) as master:
         scheduler = Scheduler(simulation, master, frames, loop)
-        began = time.perf_counter()
-        scheduler.play(progress)
-        wall = time.perf_counter() - began
+        status = Status(scheduler, master, loop)
+
+        def second(played: float) -> None:
+            status.tick()
+            progress(played)
+
+        with shown(status):
+            began = time.perf_counter()
+            scheduler.play(second)
+            wall = time.perf_counter() - began
     return _result(simulation, scheduler, name, wall, loop)
 
 

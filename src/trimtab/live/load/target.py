@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import quote, urlsplit
 
 from trimtab.errors import TrimtabError
@@ -20,6 +20,13 @@ class Target:
     port: int
     tls: bool
     path: str
+    token: str | None = field(default=None, repr=False)
+    """Of a gateway that can be reached from outside."""
+
+    @property
+    def gateway(self) -> bool:
+        """Whether it is taken for a gateway of ours."""
+        return self.path == _PATH
 
     @property
     def context(self) -> ssl.SSLContext | None:
@@ -30,13 +37,14 @@ class Target:
         """The request line and headers of a call."""
         path = self.path.replace(_PLACE, quote(function, safe=""))
         host = f"[{self.host}]" if ":" in self.host else self.host
+        allowed = "" if self.token is None else f"Authorization: Bearer {self.token}\r\n"
         return (
             f"POST {path} HTTP/1.1\r\nHost: {host}:{self.port}\r\nContent-Type: application/json\r\n"
-            f"Content-Length: {length}\r\n\r\n"
+            f"{allowed}Content-Length: {length}\r\n\r\n"
         ).encode()
 
 
-def target_of(url: str) -> Target:
+def target_of(url: str, token: str | None = None) -> Target:
     """``http://127.0.0.1:8000`` is a gateway; a URL with ``{function}`` in its path is taken as it is."""
     wanted = "must be http://HOST:PORT of a gateway, or a URL with {function} in its path"
     try:
@@ -52,4 +60,4 @@ def target_of(url: str) -> Target:
             raise TrimtabError(f"--url = {url!r} has a path without {{function}}, {wanted}")
         path = _PATH
     tls = parts.scheme == "https"
-    return Target(host, port or (443 if tls else 80), tls, path if path.startswith("/") else f"/{path}")
+    return Target(host, port or (443 if tls else 80), tls, path if path.startswith("/") else f"/{path}", token)

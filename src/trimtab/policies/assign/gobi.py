@@ -21,9 +21,9 @@ class Gobi:
 
     model: HostModel
     machines: Machines
-    strictness: float = 2.5
+    strictness: float = 3.5
     """Violations count this many times their price: a plan looks as if nobody came any more, but others will."""
-    worth: float = 5e-4
+    worth: float = 1e-2
     """USD that a migration must save by the surrogate's own account, which has its errors."""
 
     name: ClassVar[str] = "gobi"

@@ -25,9 +25,9 @@ class Gosh:
     machines: Machines
     caution: float = 0.5
     """0 plans by the mean alone."""
-    strictness: float = 2.5
+    strictness: float = 4.0
     """Violations count this many times their price: a plan looks as if nobody came any more, but others will."""
-    worth: float = 5e-4
+    worth: float = 5e-3
     """USD that a migration must save by the surrogate's own account, which has its errors."""
 
     name: ClassVar[str] = "gosh"

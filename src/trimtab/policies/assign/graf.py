@@ -161,9 +161,9 @@ class Graf:
 
     model: GraphModel
     machines: Machines
-    strictness: float = 1.5
+    strictness: float = 4.5
     """Violations count this many times their price: a plan looks as if nobody came any more, but others will."""
-    worth: float = 5e-4
+    worth: float = 1e-2
     """USD that a migration must save by the surrogate's own account, which has its errors."""
 
     name: ClassVar[str] = "graf"

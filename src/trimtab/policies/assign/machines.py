@@ -14,6 +14,16 @@ from trimtab.policies.trained import Trained
 COLUMNS = ("cores", "speed", "price", "power_idle", "power_full", "wake")
 
 
+class Unfit(TrimtabError):
+    """A network is to decide over machines that it was not trained for."""
+
+    def __init__(self, policy: str, why: str) -> None:
+        super().__init__(
+            f"policy {policy!r} was trained for other hosts: {why}; trimtab train makes one for these hosts"
+        )
+        self.why = why
+
+
 def types_of(hosts: HostTable) -> Floats:
     """Types of the hosts, one row each, by ``COLUMNS``."""
     return np.unique(_rows(hosts), axis=0)
@@ -48,7 +58,5 @@ class Machines:
         host = int(strange[0])
         nearest = int(apart[host].sum(axis=1).argmin())
         column = int(apart[host, nearest].argmax())
-        raise TrimtabError(
-            f"policy {self.policy!r} was trained for other hosts: host {host} has {COLUMNS[column]} = "
-            f"{rows[host, column]:g}, must be {self.known[nearest, column]:g}; trimtab train makes one for these hosts"
-        )
+        found, wanted = rows[host, column], self.known[nearest, column]
+        raise Unfit(self.policy, f"host {host} has {COLUMNS[column]} = {found:g}, must be {wanted:g}")

@@ -35,8 +35,17 @@ CANDIDATES: dict[str, tuple[str, ...]] = {
         "gobi",
         "gosh",
     ),
+    "scale": (
+        "square-root",
+        "holt",
+        "hpa",
+        "hpa-inflight",
+        "kpa",
+        "threshold-cpu",
+    ),
 }
-"""Decision → the policies that a selector chooses from, unless told: ASET's for routing, MetaNet's for assigning."""
+"""Decision → the policies that a selector chooses from, unless told: ASET's for routing, MetaNet's for assigning, the
+rules that need no training for scaling."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +89,18 @@ class AssignState(State):
 
 
 @dataclass(frozen=True, slots=True)
+class ScaleState(State):
+    """What each scale policy asks for now, beside the figures of the window that ends now; a number a function."""
+
+    asked: dict[str, Ints]
+    """Instances that each candidate wants; those that there are, where it wants none changed."""
+    current: Ints
+    """Instances that are up or on their way."""
+    cores: Floats
+    """Of one instance."""
+
+
+@dataclass(frozen=True, slots=True)
 class WindowOutcome:
     """What came of a window: requests that ended in it."""
 
@@ -89,7 +110,7 @@ class WindowOutcome:
     """Answered too late, or never."""
     rejected: int
     cost: float | None = None
-    """USD of hosts and schedulers in the window over the tasks that ended lately, φ; None where it says nothing."""
+    """USD of the window over the requests or tasks that ended lately, φ; None where it says nothing."""
     seconds: float = 0.0
     """That the scheduler ran, ω."""
 

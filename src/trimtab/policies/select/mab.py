@@ -22,8 +22,7 @@ class Bandit:
     """LinUCB (Li et al. 2010): for each candidate a ridge regression on the context, plus its error.
 
     What is regressed is the share that did not succeed, so that a policy never tried looks perfect and is tried.
-    Where tasks are assigned it is the cost φ over the largest one so far; there the context is 1 alone, which
-    leaves a plain upper confidence bound, and the bandit may have learned before.
+    Where tasks are assigned it is the cost φ over the largest one so far, and the context is 1 alone.
     """
 
     name: ClassVar[str] = "mab"
@@ -68,7 +67,10 @@ class Bandit:
 
 @dataclass
 class TrainedBandit(Bandit):
-    """A bandit that begins with what it learned from a data set."""
+    """A bandit that begins with what it learned from a data set: UCB1 (Auer et al. 2002), without a context.
+
+    What exploring is worth grows with the logarithm of all choices, so that nobody is given up for good.
+    """
 
     candidates: tuple[str, ...] = ()
     fallback: str = ""
@@ -83,6 +85,12 @@ class TrainedBandit(Bandit):
             name: (np.array([[1.0 + count]]), np.array([-cost])) for name, (count, cost) in self.arms.items()
         }  # fmt: skip
         self._largest = self.largest
+
+    def _bound(self, name: str, context: Floats) -> float:
+        matrix, vector = self._arm(name, 1)
+        taken = sum(self._arm(each, 1)[0][0, 0] for each in self._candidates)
+        mean = vector[0] / matrix[0, 0] / (self._largest or 1.0)
+        return float(mean + self.optimism * np.sqrt(2.0 * np.log(taken) / matrix[0, 0]))
 
 
 def build(found: Trained, parameters: dict[str, Any]) -> TrainedBandit:

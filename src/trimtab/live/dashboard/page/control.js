@@ -50,7 +50,7 @@ export const showControl = (state, { policies, demo }) => {
     (form, [decision, names]) => showPolicy(form, decision, names, state.policies[decision] ?? null),
   );
   byId("policies-hint").hidden = !decisions.length;
-  showShadow(state.shadow, decisions);
+  showShadow(state, decisions);
   showDemo(demo, state.scenario);
 };
 
@@ -89,19 +89,20 @@ const showPolicy = (form, decision, names, active) => {
   if (!("chosen" in select.dataset) && (active === null || names.includes(active))) select.value = active ?? "";
 };
 
-const showShadow = (shadow, decisions) => {
-  // scaling and selecting have none: what another policy would have done to the load cannot be told
-  const shadowed = decisions.filter(([decision]) => decision !== "scale" && decision !== "select");
+const showShadow = (state, decisions) => {
+  // selecting has none: what calls would have come to under another choice cannot be told
+  const shadowed = decisions.filter(([decision]) => decision !== "select");
   const choices = shadowed.flatMap(([decision, names]) => names.map((name) => `${decision}/${name}`));
   options(byId("shadow-policy"), choices);
-  byId("shadow-stop").hidden = !shadow;
+  const running = [...(state.shadow ? ["place"] : []), ...(state.scale_shadow ? ["scale"] : [])];
+  byId("shadow-stop").dataset.running = running.join(" ");
+  byId("shadow-stop").hidden = !running.length;
   byId("shadow-form").hidden = !choices.length;
 };
 
 const startShadow = (event) => {
   event.preventDefault();
   const [decision, policy] = split(byId("shadow-policy").value);
-  byId("shadow-stop").dataset.decision = decision;
   act(
     () => send("POST", "/v1/policy", { decision, policy, shadow: true }),
     `${policy} decides in the shadow of ${decision}.`,
@@ -109,9 +110,9 @@ const startShadow = (event) => {
 };
 
 const stopShadow = () => {
-  const button = byId("shadow-stop");
-  const decision = button.dataset.decision ?? split(byId("shadow-policy").value)[0];
-  act(() => send("POST", "/v1/policy", { decision, policy: null, shadow: true }), "The shadow policy was stopped.");
+  const running = byId("shadow-stop").dataset.running.split(" ").filter(Boolean);
+  const stop = (decision) => send("POST", "/v1/policy", { decision, policy: null, shadow: true });
+  act(() => Promise.all(running.map(stop)), "The shadow policy was stopped.");
 };
 
 const split = (text) => [text.slice(0, text.indexOf("/")), text.slice(text.indexOf("/") + 1)];

@@ -95,7 +95,7 @@ const remarks = ({ guard, shadow, chosen }) => {
   const said = [];
   if (guard) said.push(element("span", { class: "guard" }, `⚠ guard: ${guard}`));
   if (shadow) {
-    const same = String(shadow.chosen) === String(chosen);
+    const same = shadow.agrees ?? String(shadow.chosen) === String(chosen);
     said.push(element("span", {}, same ? `= ${shadow.policy} agrees` : `≠ ${shadow.policy}: ${words(shadow.chosen)}`));
   }
   return said.length ? element("span", { class: "remarks" }, ...said) : "–";
