@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trimtab.control.experiment import Entrant
-from trimtab.control.run import Team
-from trimtab.control.selecting import candidate_of
+from trimtab.control.run import Team, build_team
+from trimtab.control.selecting import build_selection, candidate_of
 from trimtab.errors import TrimtabError
 from trimtab.papers.effort import Effort
 from trimtab.papers.learned import Learned, learn, shipped
@@ -15,6 +15,7 @@ from trimtab.papers.metanet.results import (
     BASE,
     GRAPH,
     ORACLES,
+    OVER_PLUS,
     PLUS,
     RULES,
     SHIFT,
@@ -71,8 +72,9 @@ def _rounds(effort: Effort, setting: Setting) -> list[tuple[tuple[str, ...], tup
         return [(EVERYBODY, effort.seeds if effort.wide else effort.seeds[:2])]
     if setting not in (BASE, SHIFT):
         return [(EVERYBODY, effort.seeds)]
-    oracles = ORACLES if effort.wide and setting == SHIFT else ORACLES[:1]
-    return [((*EVERYBODY, GRAPH), effort.seeds), (oracles, effort.seeds[: _FEW if effort.wide else 1])]
+    rolled = effort.wide and setting == SHIFT
+    oracles = [name for name in (*ORACLES, *OVER_PLUS) if rolled or not name.startswith("rollout")]
+    return [((*EVERYBODY, GRAPH), effort.seeds), (tuple(oracles), effort.seeds[: _FEW if effort.wide else 1])]
 
 
 def agents_of(effort: Effort, runner: Runner, setting: Setting) -> Agents:
@@ -126,13 +128,20 @@ def _team(scenario: Scenario, names: Sequence[str], agents: Agents, missing: Mis
         if name == GRAPH and agent.folder is None:
             continue  # a name that no policy bears
         try:
-            entrant = agent.entrant(scenario) if name not in TUNED else _tuned(scenario, name)
+            entrant = _own(scenario, name) or agent.entrant(scenario)
             found += [entrant] if entrant is not None else team_of(scenario, [name])
         except TrimtabError as error:
             missing[scenario.name, name] = str(error)
     return found
 
 
-def _tuned(scenario: Scenario, name: str) -> Entrant:
-    """A rule with parameters in its name."""
-    return Entrant(name, Team({"assign": candidate_of(scenario, name)}))
+def _own(scenario: Scenario, name: str) -> Entrant | None:
+    """A rule with parameters in its name, or a selector over the candidates of metanet-plus."""
+    if name in TUNED:
+        return Entrant(name, Team({"assign": candidate_of(scenario, name)}))
+    if name not in OVER_PLUS:
+        return None
+    situation = build_selection(scenario, PLUS).situation
+    choice = {"candidates": list(situation.candidates), "fallback": situation.fallback}
+    given = scenario.model_copy(update={"parameters": scenario.parameters | {"select": choice}})
+    return Entrant(name, build_team(given, "select", OVER_PLUS[name]))

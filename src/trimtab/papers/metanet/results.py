@@ -32,6 +32,9 @@ SWITCHING = ("select/random", "select/round-robin")
 ORACLES = ("clairvoyant", "rollout")
 """The first knows the future; the second what a selector can know. Both simulate every policy before they choose."""
 
+OVER_PLUS = {f"{name} over plus": name for name in ("select/random", *ORACLES)}
+"""The same with the candidates and the fallback of metanet-plus: what there was to gain for it."""
+
 Setting = tuple[str, float]
 """A scenario, and tasks an interval; 0 where they are the scenario's own."""
 BASE: Setting = ("metanet-azure100", 0.0)
