@@ -10,8 +10,9 @@ from tests.unit.test_assign_policies import hosts_of, tasks_of
 
 from trimtab.errors import TrimtabError
 from trimtab.policies.assign.contract import HIBERNATED, ON
+from trimtab.policies.select.bets import Bets, design
 from trimtab.policies.select.contract import AssignState, Situation
-from trimtab.policies.select.metanet_plus import FEATURES, NAME, MetaNetPlus, build, design
+from trimtab.policies.select.metanet_plus import FEATURES, NAME, MetaNetPlus, build
 from trimtab.policies.select.plan_features import CONTEXT, PLAN, Comparison, context
 from trimtab.policies.trained import Description, Trained
 
@@ -75,7 +76,7 @@ def selector(weight_of_usd, caution=0.0, models=2, spread=0.0):
     # what is worked out on paper counts USD once already
     weights[:, PLAN.index("usd"), 0] = weight_of_usd - 1.0 + spread * np.linspace(-1.0, 1.0, models)
     scale = np.ones(len(PLAN))
-    return MetaNetPlus(("a", "b"), "a", weights.reshape(models, -1), scale, caution)
+    return MetaNetPlus(("a", "b"), "a", Bets(weights.reshape(models, -1), scale, caution))
 
 
 def state(tasks, hosts, plans):
@@ -113,7 +114,7 @@ def test_a_trained_one_is_checked():
     made.reset(Situation("assign", ("a", "b"), "a", (), 10.0), 1)
     assert (made.candidates, made.fallback) == (("a", "b"), "a")
     assert made.size == 4 * 2 * (2 * len(PLAN) * len(CONTEXT) + len(PLAN))
-    with pytest.raises(TrimtabError, match="must be a candidate"):
+    with pytest.raises(TrimtabError, match="must be one of its candidates"):
         build(folder(fallback="c"), {})
     with pytest.raises(TrimtabError, match="proven = 1"):
         build(folder(proven=1), {})

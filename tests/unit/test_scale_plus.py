@@ -14,9 +14,10 @@ from trimtab.learn.select.bagging import bagged
 from trimtab.learn.select.plus_scale import CANDIDATES as COMPARED
 from trimtab.learn.select.plus_scale import Rows, drawn, saved_by
 from trimtab.policies import registry
+from trimtab.policies.select.bets import Bets, design
 from trimtab.policies.select.contract import CANDIDATES, ScaleState, Situation, State
 from trimtab.policies.select.scale_features import CONTEXT, DIFFERENCE, context_of, differences_of
-from trimtab.policies.select.scale_plus import ScalePlus, build, inputs_of
+from trimtab.policies.select.scale_plus import ScalePlus, build
 from trimtab.policies.trained import Description, Trained
 from trimtab.scenario.load import load_scenario
 
@@ -36,7 +37,7 @@ def selector(costs: dict[str, list[float]], caution: float = 0.0, proven: bool =
     weights = np.zeros((models, ROWS, len(CONTEXT)))
     for name, found in costs.items():
         weights[:, len(DIFFERENCE) + NAMES.index(name), 0] = found
-    return ScalePlus(NAMES, "usual", weights.reshape(models, -1), np.ones(ROWS), caution, proven)
+    return ScalePlus(NAMES, "usual", Bets(weights.reshape(models, -1), np.ones(ROWS), caution, proven))
 
 
 def test_candidates_are_rules_that_need_no_training() -> None:
@@ -72,7 +73,7 @@ def test_a_context_before_anything_happened_and_one_of_an_overload_are_bounded()
 
 
 def test_inputs_are_scaled_differences_times_the_context() -> None:
-    found = inputs_of(np.array([[4.0, 1.0]]), np.array([[1.0, 3.0]]), np.array([2.0, 1.0]))
+    found = design(np.array([[4.0, 1.0]]), np.array([[1.0, 3.0]]), np.array([2.0, 1.0]))
     assert found.tolist() == [[2.0, 6.0, 1.0, 3.0]]
 
 
@@ -98,7 +99,9 @@ def test_a_state_of_another_decision_is_refused() -> None:
 
 
 def test_other_functions_are_refused_by_name() -> None:
-    found = ScalePlus(NAMES, "usual", np.zeros((1, 1)), np.ones(1), 0.0, features=("arrivals of a",), where="folder")
+    found = ScalePlus(
+        NAMES, "usual", Bets(np.zeros((1, 1)), np.ones(1), 0.0), features=("arrivals of a",), where="folder"
+    )
     with pytest.raises(TrimtabError, match="does not know the feature 'arrivals of b'"):
         found.check(Situation("scale", NAMES, "usual", ("arrivals of b",), 60.0))
 

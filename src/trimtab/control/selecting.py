@@ -90,8 +90,12 @@ def selectors_of(scenario: Scenario) -> list[str]:
 
 
 def _trained_for(name: str, scenario: Scenario) -> str:
-    """The scenario whose network that comes with Trimtab fits: this one, else one with the same workers."""
-    if name in registry.LEARNED["select"] and not trained.ships("select", name, scenario.name):
+    """The scenario whose network that comes with Trimtab fits: this one, else one with the same workers.
+
+    Prices and start-up times of autoscaling are not among its features: there it is this one alone.
+    """
+    elsewhere = name in registry.LEARNED["select"] and scenario.decision != "scale"
+    if elsewhere and not trained.ships("select", name, scenario.name):
         features = _features(scenario)
         for folder in trained.shipped_for_scenarios("select", name):
             if trained.load(folder).description.features == features:

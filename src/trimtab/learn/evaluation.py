@@ -104,7 +104,7 @@ def judge(decision: str, main: Field, mine: Runs, other: Runs) -> tuple[str, Cha
     worse mean that the 95 % interval leaves out zero.
     """
     done = _share(mine, "completed"), _share(other, "completed")
-    if decision == "scale":
+    if decision == "scale" and main.name != "scaling_usd":  # there they have a price
         violations = _mean(mine, "sla_violation_rate"), _mean(other, "sla_violation_rate")
         if max(violations) > TOLERATED:
             field = FIELDS["sla_violation_rate"]

@@ -44,6 +44,7 @@ _ALL = (
     Field("sla_violation_rate", "violations", "%", scale=100),
     Field("cost_usd", "cost", "USD"),
     Field("usd_per_core_hour", "cost of a core-hour", "USD"),
+    Field("scaling_usd", "cores and penalties", "USD"),
     Field("hosts_usd", "hosts", "USD"),
     Field("scheduling_usd", "schedulers", "USD"),
     Field("violations_usd", "penalties", "USD"),
@@ -75,7 +76,7 @@ FIELDS = {field.name: field for field in _ALL}
 _COLUMNS = {
     "place": ("mean_fct_s", "p95_fct_s", "p99_fct_s", "success_rate", "cold_start_rate", "energy_kwh",
               "cost_usd", "jain_fairness", "mean_inflight"),
-    "scale": ("sla_violation_rate", "instance_seconds", "cost_usd", "p95_fct_s", "changes_per_hour",
+    "scale": ("scaling_usd", "sla_violation_rate", "instance_seconds", "cost_usd", "p95_fct_s", "changes_per_hour",
               "energy_kwh", "cold_start_rate", "mean_fct_s"),
     "route": ("success_rate", "late", "rejected", "failed", "p95_fct_s", "mean_fct_s", "cost_usd"),
     "assign": ("usd_per_core_hour", "cost_usd", "energy_kwh", "sla_violation_rate", "mean_fct_s", "p95_fct_s",
@@ -83,7 +84,7 @@ _COLUMNS = {
 }  # fmt: skip
 _PRIMARY = {
     "place": ("mean_fct_s",),
-    "scale": ("instance_seconds", "cost_usd", "mean_fct_s"),
+    "scale": ("scaling_usd", "instance_seconds", "cost_usd", "mean_fct_s"),
     "route": ("success_rate",),
     "assign": ("usd_per_core_hour", "cost_usd", "energy_kwh", "mean_fct_s"),
 }

@@ -22,9 +22,11 @@ from trimtab.control.selecting import Selection, candidate_of
 from trimtab.control.simulated import SimulatedPlatform
 from trimtab.errors import TrimtabError
 from trimtab.learn.recipe import TRAINING_SEEDS, Progress, State
+from trimtab.learn.select.bagging import bagged
 from trimtab.policies.assign.contract import Ints
+from trimtab.policies.select.bets import Bets, design
 from trimtab.policies.select.contract import AssignState, Situation
-from trimtab.policies.select.metanet_plus import FEATURES, NAME, MetaNetPlus, design, on_paper
+from trimtab.policies.select.metanet_plus import FEATURES, NAME, MetaNetPlus, on_paper
 from trimtab.policies.select.plan_features import CONTEXT, PLAN, Comparison, context
 from trimtab.policies.trained import Description, Trained
 from trimtab.report.statistics import t_interval
@@ -63,9 +65,9 @@ TRIALS, PROOFS = 3, 6
 """Seeds of whole runs that find the fallback, as many others for the caution, and others again for the proof."""
 _FALLBACK, _CAUTION, _PROOF = 900_000, 901_000, 902_000
 MODELS = 10
-PENALTY = 1000.0
-"""Of the ridge: inputs are of the order of one, labels of a milli-USD and mostly noise."""
-CAUTIONS = (0.5, 1.0, 2.0, 4.0)
+PENALTIES = (100.0, 1000.0)
+"""Of the ridge: inputs are of the order of one, labels of a milli-USD and mostly noise. The first while it collects."""
+CAUTIONS = (0.0, 1.0, 2.0, 4.0)
 """Deviations of the models that a plan must promise to be cheaper by."""
 _FOLLOWING = 2
 """Runs that follow the fallback, before the selector leads."""
@@ -118,26 +120,12 @@ class Rows:
         )
 
 
-def fitted(rows: Rows, seed: int) -> tuple[Floats, Floats]:
+def fitted(rows: Rows, seed: int, penalty: float = PENALTIES[0]) -> tuple[Floats, Floats]:
     """Weights of the linear models, each fitted on states drawn with replacement, and the scale of the differences."""
     scale = np.sqrt((rows.difference**2).mean(axis=0)) + 1e-6
     inputs = design(rows.difference, rows.context, scale)
-    states = np.unique(rows.state)
-    random = np.random.default_rng(seed)
     labels = rows.cost - on_paper(rows.difference)
-    weights = [_ridge(inputs, labels, _drawn(rows.state, states, random)) for _ in range(MODELS)]
-    return np.array(weights), scale
-
-
-def _drawn(state: npt.NDArray[np.int64], states: npt.NDArray[np.int64], random: np.random.Generator) -> Floats:
-    counts = np.bincount(random.choice(states, len(states)), minlength=int(states.max()) + 1)
-    return counts[state].astype(np.float64)
-
-
-def _ridge(inputs: Floats, labels: Floats, counts: Floats) -> Floats:
-    weighted = inputs * counts[:, None]
-    normal = inputs.T @ weighted + PENALTY * np.eye(inputs.shape[1])
-    return np.asarray(np.linalg.solve(normal, weighted.T @ labels), np.float64)
+    return bagged(inputs, labels, rows.state, MODELS, penalty, seed), scale
 
 
 def best_caution(rows: Rows, seed: int) -> tuple[float, float]:
@@ -286,28 +274,30 @@ class PlusLearner:
         _, saved = best_caution(self.rows, self.seed)
         return Progress(saved, len(rows), {"rows": float(len(self.rows.cost))})
 
-    def _chooser(self, caution: float | None = None) -> MetaNetPlus:
-        weights, scale = fitted(self.rows, self.seed)
+    def _chooser(self, penalty: float = PENALTIES[0], caution: float | None = None) -> MetaNetPlus:
+        weights, scale = fitted(self.rows, self.seed, penalty)
         caution = best_caution(self.rows, self.seed)[0] if caution is None else caution
-        return MetaNetPlus(CANDIDATES, self.fallback, weights, scale, caution)
+        return MetaNetPlus(CANDIDATES, self.fallback, Bets(weights, scale, caution))
 
-    def _proven(self) -> tuple[float, bool, dict[str, Any]]:
-        """The caution with which whole runs cost least; on other seeds, whether that is less than the fallback alone
-        costs, and the proof: percent saved with its 95 % interval."""
-        costs = {each: float(self._selecting(each, _CAUTION, TRIALS).sum()) for each in CAUTIONS}
-        best = min(costs, key=lambda each: costs[each])
-        fallback = alone(self.scenario, self.fallback, _PROOF, PROOFS)
-        saved = 100.0 * (1.0 - self._selecting(best, _PROOF, PROOFS) / fallback)
-        low, high = t_interval(saved) or (0.0, 0.0)
-        proof = {
-            "runs": PROOFS,
-            "saved_percent": round(float(saved.mean()), 3),
-            "ci95": [round(low, 3), round(high, 3)],
+    def _tried(self) -> tuple[float, float]:
+        """The penalty and the caution with which whole runs cost least."""
+        costs = {
+            (penalty, caution): float(self._selecting(penalty, caution, _CAUTION, TRIALS).sum())
+            for penalty in PENALTIES
+            for caution in CAUTIONS
         }
-        return best, low > 0.0, proof
+        return min(costs, key=lambda each: costs[each])
 
-    def _selecting(self, caution: float, first: int, count: int) -> Floats:
-        return trial(self.scenario, selecting(self.scenario, self._chooser(caution)), first, count)
+    def _proof(self, penalty: float, caution: float) -> dict[str, Any]:
+        """On other seeds: percent saved against the fallback alone, with its 95 % interval."""
+        fallback = alone(self.scenario, self.fallback, _PROOF, PROOFS)
+        saved = 100.0 * (1.0 - self._selecting(penalty, caution, _PROOF, PROOFS) / fallback)
+        low, high = t_interval(saved) or (0.0, 0.0)
+        interval = [round(low, 3), round(high, 3)]
+        return {"runs": PROOFS, "saved_percent": round(float(saved.mean()), 3), "ci95": interval}
+
+    def _selecting(self, penalty: float, caution: float, first: int, count: int) -> Floats:
+        return trial(self.scenario, selecting(self.scenario, self._chooser(penalty, caution)), first, count)
 
     def state(self) -> tuple[State, dict[str, Any]]:
         """The rows; all else follows from them."""
@@ -322,14 +312,16 @@ class PlusLearner:
 
     def trained(self) -> Trained:
         """The selector as it stands."""
-        weights, scale = fitted(self.rows, self.seed)
-        caution, proven, proof = self._proven()
+        penalty, caution = self._tried()
+        weights, scale = fitted(self.rows, self.seed, penalty)
+        proof = self._proof(penalty, caution)
         settings = {
             "candidates": list(CANDIDATES),
             "fallback": self.fallback,
             "models": MODELS,
+            "penalty": penalty,
             "caution": caution,
-            "proven": proven,
+            "proven": proof["ci95"][0] > 0.0,
             "proof": proof,
         }
         about = Description(decision="select", policy=NAME, recipe="best", features=FEATURES, settings=settings)

@@ -25,10 +25,11 @@ from trimtab.control.selecting import Selection, candidate_of
 from trimtab.errors import TrimtabError
 from trimtab.learn.recipe import TRAINING_SEEDS, Progress, State
 from trimtab.learn.select.bagging import bagged
+from trimtab.policies.select.bets import Bets, design
 from trimtab.policies.select.contract import Future, ScaleState, SelectPolicy, Situation, WindowOutcome
 from trimtab.policies.select.contract import State as Seen
 from trimtab.policies.select.scale_features import CONTEXT, DIFFERENCE, differences_of
-from trimtab.policies.select.scale_plus import NAME, ScalePlus, inputs_of
+from trimtab.policies.select.scale_plus import NAME, ScalePlus
 from trimtab.policies.trained import Description, Trained
 from trimtab.report.statistics import t_interval
 from trimtab.scenario.model import Scenario
@@ -107,7 +108,7 @@ def fitted(rows: Rows, seed: int) -> tuple[Floats, Floats]:
     scale = np.sqrt((rows.difference**2).mean(axis=0)) + 1e-6
     # windows that follow each other share their future: two of them are drawn together
     stretches = np.arange(len(rows.cost)) // (2 * (len(CANDIDATES) - 1))
-    inputs = inputs_of(rows.difference, rows.context, scale)
+    inputs = design(rows.difference, rows.context, scale)
     return bagged(inputs, rows.cost, stretches, MODELS, PENALTY, seed), scale
 
 
@@ -121,7 +122,7 @@ def saved_by(rows: Rows, seed: int, caution: float = 1.0) -> float:
 
 def _saved(known: Rows, rest: Rows, seed: int, caution: float) -> float:
     weights, scale = fitted(known, seed)
-    found = inputs_of(rest.difference, rest.context, scale) @ weights.T
+    found = design(rest.difference, rest.context, scale) @ weights.T
     bets = (found.mean(axis=1) + caution * found.std(axis=1)).reshape(-1, len(CANDIDATES) - 1)
     best = bets.argmin(axis=1)[:, None]
     cost = np.take_along_axis(rest.cost.reshape(bets.shape), best, axis=1)
@@ -227,7 +228,7 @@ class ScalePlusLearner:
         if len(self.rows.cost) == 0:
             return None
         weights, scale = fitted(self.rows, self.seed)
-        return ScalePlus(CANDIDATES, self.fallback, weights, scale, caution)
+        return ScalePlus(CANDIDATES, self.fallback, Bets(weights, scale, caution))
 
     def _cost(self, caution: float, seed: int) -> float:
         chooser = self._chooser(caution)

@@ -14,10 +14,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from trimtab.errors import TrimtabError
 from trimtab.policies.assign.objective import VIOLATION_PRICE
 from trimtab.policies.parameters import check_parameters
+from trimtab.policies.select.bets import Bets, bets_of
 from trimtab.policies.select.contract import AssignState, Floats, Situation, State, WindowOutcome
+from trimtab.policies.select.fitted import candidates_of, fallback_of, number_of
 from trimtab.policies.select.plan_features import CONTEXT, PLAN, Comparison, context
 from trimtab.policies.trained import Trained
 
@@ -33,36 +34,21 @@ def on_paper(differences: Floats) -> Floats:
     return differences[:, _USD] + 1e3 * VIOLATION_PRICE * differences[:, _RISK]
 
 
-def design(differences: Floats, contexts: Floats, scale: Floats) -> Floats:
-    """Inputs of the linear models: every difference, in its own scale, times every number of the context."""
-    products = (differences / scale)[:, :, None] * contexts[:, None, :]
-    return products.reshape(len(differences), -1)
-
-
 class MetaNetPlus:
     """Least expected cost with a charge for doubt; the fallback unless another plan promises to be cheaper."""
 
     name: ClassVar[str] = NAME
     decision: ClassVar[str] = "select"
 
-    def __init__(
-        self,
-        candidates: tuple[str, ...],
-        fallback: str,
-        weights: Floats,
-        scale: Floats,
-        caution: float,
-        proven: bool = True,
-    ) -> None:
+    def __init__(self, candidates: tuple[str, ...], fallback: str, bets: Bets) -> None:
         self.candidates, self.fallback = candidates, fallback
-        self.compares = proven
+        self.compares = bets.proven
         """Whether it has to see the plans of all: one that is not proven is its fallback, and costs no more."""
-        self.size = weights.nbytes + scale.nbytes if proven else 0
+        self.size = bets.weights.nbytes + bets.scale.nbytes if bets.proven else 0
         """Bytes that the host which runs it reads."""
         self.expected: dict[str, float] = {}
         """Of the last choice: milli-USD that each candidate's plan will cost more than the fallback's."""
-        self._weights, self._scale, self._caution = weights, scale, caution
-        self._proven = proven
+        self._bets = bets
 
     def reset(self, situation: Situation, seed: int) -> None:
         """A run begins; nothing is remembered."""
@@ -73,7 +59,7 @@ class MetaNetPlus:
         if not isinstance(state, AssignState):
             raise ValueError("plans can be compared for assign decisions only")
         self.expected = dict.fromkeys(self.candidates, 0.0)
-        if not self._proven:
+        if not self._bets.proven:
             return self.fallback
         reference = state.plans[self.fallback]
         others = {plan.tobytes(): name for name, plan in reversed(state.plans.items())}
@@ -83,17 +69,11 @@ class MetaNetPlus:
         names = [name for name in self.candidates if name in others.values()]
         comparison = Comparison(state.tasks, state.hosts, state.current, reference)
         differences = np.array([comparison.difference(state.plans[name]) for name in names])
-        costs, doubts = self.predicted(differences, context(state.tasks, state.hosts, state.current))
+        about = context(state.tasks, state.hosts, state.current)
+        costs, doubts = self._bets.predicted(on_paper(differences), differences, about)
         self.expected.update(zip(names, costs.tolist(), strict=True))
-        bets = costs + self._caution * doubts
-        best = int(np.argmin(bets))
-        return names[best] if bets[best] < 0.0 else self.fallback
-
-    def predicted(self, differences: Floats, about: Floats) -> tuple[Floats, Floats]:
-        """Milli-USD more than the reference: mean and deviation over the models."""
-        inputs = design(differences, np.broadcast_to(about, (len(differences), len(about))), self._scale)
-        found = on_paper(differences)[:, None] + inputs @ self._weights.T
-        return found.mean(axis=1), found.std(axis=1)
+        best = self._bets.best(costs, doubts)
+        return self.fallback if best is None else names[best]
 
     def learn(self, outcome: WindowOutcome) -> None:
         """Nothing is learned while it runs: one interval's cost says nothing about a plan."""
@@ -101,20 +81,7 @@ class MetaNetPlus:
 
 def build(trained: Trained, parameters: dict[str, Any]) -> MetaNetPlus:
     """The selector of a trained folder."""
-    check_parameters(NAME, parameters, ("caution",))
-    settings = trained.description.settings
-    candidates, fallback = tuple(settings["candidates"]), settings["fallback"]
-    models = int(settings["models"])
+    check_parameters(NAME, parameters, ("caution", "guard"))
+    models = int(number_of(trained, "models", 1.0))
     trained.expect(FEATURES, {"weights": (models, len(PLAN) * len(CONTEXT)), "scale": (len(PLAN),)})
-    caution = float(parameters.get("caution", settings["caution"]))
-    if fallback not in candidates or not 0.0 <= caution < float("inf"):
-        raise TrimtabError(
-            f"{trained.where}: fallback = {fallback!r}, caution = {caution!r}, must be a candidate and from 0 on"
-        )
-    weights, scale = trained.arrays["weights"].astype(np.float64), trained.arrays["scale"].astype(np.float64)
-    if not (scale > 0.0).all():
-        raise TrimtabError(f"{trained.where}: scale holds {scale.min()}, must be above 0")
-    proven = settings["proven"]
-    if not isinstance(proven, bool):
-        raise TrimtabError(f"{trained.where}: settings: proven = {proven!r}, must be true or false")
-    return MetaNetPlus(candidates, fallback, weights, scale, caution, proven)
+    return MetaNetPlus(candidates_of(trained), fallback_of(trained), bets_of(trained, parameters))
