@@ -17,7 +17,7 @@ from trimtab.scenario.load import load_scenario
 from trimtab.workload.build import build_workload
 
 FEW = ("cheap-fit", "first-fit", "random")
-SHORT = ["workload.duration=400", "workload.rate=1.0"]
+SHORT = ["workload.duration=1000", "workload.rate=0.6"]
 PRESETS = ("azure100", "azure50", "azure16", "shift", "short", "tight")
 
 
@@ -36,7 +36,7 @@ def test_models_find_what_a_plan_costs_beyond_paper() -> None:
     assert weights.shape == (plus.MODELS, len(PLAN) * len(CONTEXT))
     found = weights[:, PLAN.index("wakes") * len(CONTEXT)] / scale[PLAN.index("wakes")]
     # ridge: 2 · n / (n + penalty), and each model saw other states
-    assert found.mean() == pytest.approx(2.0 * 20_000 / (20_000 + plus.PENALTIES[0]), abs=0.05)
+    assert found.mean() == pytest.approx(2.0 * 20_000 / (20_000 + plus.PENALTY), abs=0.05)
     assert found.std() > 0.0
 
 
@@ -55,21 +55,22 @@ def test_a_learner_collects_fits_and_proves(monkeypatch: pytest.MonkeyPatch) -> 
     for _ in range(3):
         progress = learner.step()
     assert learner.fallback in ("cheap-fit", "first-fit")
-    assert progress.figures["rows"] == len(learner.rows.cost) > 10
+    assert progress.figures["rows"] == len(learner.rows.cost) > 0
     again = plus.PlusLearner(learner.scenario, 1, 4)
     again.restore(*learner.state())
     made = learner.trained()
-    assert made.description.settings["candidates"] == list(FEW)
+    # random costs more than a tenth more by itself
+    assert learner.fallback in made.description.settings["candidates"]
+    assert set(made.description.settings["candidates"]) <= {"cheap-fit", "first-fit"}
     assert made.description.settings["proof"]["runs"] == 3
     assert made.description.settings["proven"] == (made.description.settings["proof"]["ci95"][0] > 0.0)
     for name, array in again.trained().arrays.items():
         assert np.array_equal(array, made.arrays[name])
 
 
-def test_labels_tell_a_plan_that_is_dearer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plus, "CANDIDATES", ("cheap-fit", "random"))
+def test_labels_tell_a_plan_that_is_dearer() -> None:
     scenario = load_scenario("assign-batch", ["workload.duration=2000"])
-    collected = plus.Collector(2, "cheap-fit", 6).run(scenario, 1_800_000, None)
+    collected = plus.Collector(2, ("cheap-fit", "random"), "cheap-fit", 6).run(scenario, 1_800_000, None)
     costs = np.array([cost for _, _, cost, _ in collected])
     # milli-USD: a task that is put anywhere wakes dearer machines
     assert len(costs) >= 5 and costs.mean() > 0.5
@@ -85,7 +86,7 @@ def test_it_is_trained_by_command_where_tasks_are_assigned(tmp_path: Path) -> No
 def test_it_comes_along_trained_and_plans(preset: str) -> None:
     scenario = load_scenario(f"metanet-{preset}", ["workload.duration=200"])
     team = build_team(scenario, "select", "metanet-plus")
-    assert set(team["select"].situation.candidates) == set(plus.CANDIDATES)
+    assert set(team["select"].situation.candidates) <= set(plus.CANDIDATES)
     done = run(scenario, build_workload(scenario, 1), 1, team, "metanet-plus")
     assert done.meters["usd_per_core_hour"] > 0.0
 

@@ -103,7 +103,8 @@ def test_inputs_are_products():
 
 
 def folder(**settings):
-    known = {"candidates": ["a", "b"], "fallback": "a", "models": 2, "caution": 1.0, "proven": True} | settings
+    known = {"candidates": ["a", "b"], "fallback": "a", "models": 2, "caution": 1.0, "proven": True}
+    known |= {"hosts": [[2.0, 1.0, 0.05, 75.0, 117.0, 30.0]], **settings}
     about = Description(decision="select", policy=NAME, recipe="best", features=FEATURES, settings=known)
     size = len(PLAN) * len(CONTEXT)
     return Trained(about, {"weights": np.zeros((2, size), np.float32), "scale": np.ones(len(PLAN), np.float32)})

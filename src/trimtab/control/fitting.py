@@ -37,6 +37,7 @@ def check_fit(scenario: Scenario, policies: Iterable[Any]) -> None:
         if not isinstance(policy, Selection):
             _check(policy, hosts)
             continue
+        _check(policy.selector, hosts)
         for name, candidate in policy.policies.items():
             try:
                 _check(candidate, hosts)

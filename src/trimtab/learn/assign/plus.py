@@ -21,6 +21,7 @@ from trimtab.control.run import Team, run
 from trimtab.control.selecting import Selection, candidate_of
 from trimtab.control.simulated import SimulatedPlatform
 from trimtab.errors import TrimtabError
+from trimtab.learn.assign.hosts import host_types
 from trimtab.learn.recipe import TRAINING_SEEDS, Progress, State
 from trimtab.learn.select.bagging import bagged
 from trimtab.policies.assign.contract import Ints
@@ -50,10 +51,12 @@ CANDIDATES = (
     "cheap-fit(late_price=0.005)",
     "cheap-fit(late_price=0.02)",
 )
-"""Policies whose plans are compared: the heuristics, and of the seven one ant colony and three networks.
+"""Policies whose plans may be compared: the heuristics, and of the seven one ant colony and three networks.
 
 The others add little but time: ``arima-aco`` plans as ``lstm-aco`` does, ``gosh`` and ``decision-nn`` as ``gobi``.
 """
+DEARER = 1.1
+"""A policy that costs by itself more than so many times what the best one does is no candidate."""
 CONTINUING = "cheap-fit"
 """Who plans on in a branch: a strong policy that takes no time."""
 HORIZONS = 6, 40
@@ -61,12 +64,14 @@ HORIZONS = 6, 40
 later tasks shows."""
 DOUBT = 0.3
 """Deviation of the work, by which labels count tasks as late: a violation that chance decided says little of a plan."""
-TRIALS, PROOFS = 3, 6
-"""Seeds of whole runs that find the fallback, as many others for the caution, and others again for the proof."""
+TRIALS, PROOFS = 4, 6
+"""Seeds of whole runs that find the fallback, as many others for penalty and caution, others again for the proof."""
 _FALLBACK, _CAUTION, _PROOF = 900_000, 901_000, 902_000
 MODELS = 10
-PENALTIES = (100.0, 1000.0)
-"""Of the ridge: inputs are of the order of one, labels of a milli-USD and mostly noise. The first while it collects."""
+PENALTY = 100.0
+"""Of the ridge while it collects: inputs are of the order of one, labels of a milli-USD."""
+CHOICES = ((100.0, 0.0), (1e3, 0.0), (1e3, 1.0), (1e4, 1.0))
+"""Penalties and cautions of which the best is taken in the end: labels of long tasks are mostly noise."""
 CAUTIONS = (0.0, 1.0, 2.0, 4.0)
 """Deviations of the models that a plan must promise to be cheaper by."""
 _FOLLOWING = 2
@@ -120,8 +125,10 @@ class Rows:
         )
 
 
-def fitted(rows: Rows, seed: int, penalty: float = PENALTIES[0]) -> tuple[Floats, Floats]:
+def fitted(rows: Rows, seed: int, penalty: float = PENALTY) -> tuple[Floats, Floats]:
     """Weights of the linear models, each fitted on states drawn with replacement, and the scale of the differences."""
+    if not len(rows.cost):  # nobody ever planned otherwise than the fallback
+        return np.zeros((MODELS, len(PLAN) * len(CONTEXT))), np.ones(len(PLAN))
     scale = np.sqrt((rows.difference**2).mean(axis=0)) + 1e-6
     inputs = design(rows.difference, rows.context, scale)
     labels = rows.cost - on_paper(rows.difference)
@@ -160,9 +167,11 @@ def _chosen_cost(bets: Floats, costs: Floats, states: npt.NDArray[np.int64]) -> 
 class Collector:
     """Runs of scenarios in which plans are labelled."""
 
-    def __init__(self, every: int, fallback: str, horizon: int) -> None:
-        self.every, self.fallback, self.horizon = every, fallback, horizon
-        """Intervals from one labelled state to the next; whose plan the others are compared with; how far to look."""
+    def __init__(self, every: int, candidates: tuple[str, ...], fallback: str, horizon: int) -> None:
+        self.every, self.horizon = every, horizon
+        """Intervals from one labelled state to the next; how far to look."""
+        self.candidates, self.fallback = candidates, fallback
+        """Who plans, and with whose plan the others are compared."""
 
     def run(
         self, scenario: Scenario, seed: int, chooser: MetaNetPlus | None
@@ -170,9 +179,10 @@ class Collector:
         """One run: rows with the number of their state in it."""
         workload = build_workload(scenario, seed)
         simulation = Simulation(scenario, workload, seed)
-        policies = {name: candidate_of(scenario, name) for name in CANDIDATES}
+        policies = {name: candidate_of(scenario, name) for name in self.candidates}
         for policy in policies.values():
             policy.reset(seed)
+        continuing = candidate_of(scenario, CONTINUING)
         loop = AssignLoop(SimulatedPlatform(simulation), policies[self.fallback])
         loop.watchers = tuple(policies.values())
         random, rows = np.random.default_rng(seed), list[tuple[Floats, Floats, float, int]]()
@@ -183,7 +193,7 @@ class Collector:
                 continue
             plans = {name: each.plan(view.tasks, view.hosts, view.current) for name, each in policies.items()}
             if (interval + seed) % self.every == 0:
-                rows += self._labelled(simulation, policies[CONTINUING], view, plans, interval)
+                rows += self._labelled(simulation, continuing, view, plans, interval)
             name = self._behaviour(chooser, view, plans, random)
             loop.policy = policies[name]
             loop.take(view, _Fixed(name, plans[name]))
@@ -193,7 +203,7 @@ class Collector:
         self, chooser: MetaNetPlus | None, view: View, plans: dict[str, Ints], random: np.random.Generator
     ) -> str:
         if random.random() < _MIXED:
-            return CANDIDATES[int(random.integers(len(CANDIDATES)))]
+            return self.candidates[int(random.integers(len(self.candidates)))]
         if chooser is None:
             return self.fallback
         state = AssignState("", np.zeros(0), np.ones(1), 0.0, view.tasks, view.hosts, view.current, plans)
@@ -240,17 +250,18 @@ def alone(scenario: Scenario, name: str, first: int, count: int) -> Floats:
     return trial(scenario, Team({"assign": candidate_of(scenario, name)}), first, count)
 
 
-def best_fixed(scenario: Scenario) -> str:
-    """The candidate that costs least when it always plans."""
+def best_fixed(scenario: Scenario) -> tuple[str, tuple[str, ...]]:
+    """The policy that costs least when it always plans, and those that are worth comparing with it."""
     costs = {name: float(alone(scenario, name, _FALLBACK, TRIALS).sum()) for name in CANDIDATES}
-    return min(costs, key=lambda name: costs[name])
+    best = min(costs, key=lambda name: costs[name])
+    return best, tuple(name for name, cost in costs.items() if cost <= DEARER * costs[best])
 
 
 def selecting(scenario: Scenario, selector: MetaNetPlus) -> Team:
     """A run's team with the selector and its candidates."""
-    policies = {name: candidate_of(scenario, name) for name in CANDIDATES}
+    policies = {name: candidate_of(scenario, name) for name in selector.candidates}
     situation = Situation(
-        "assign", CANDIDATES, selector.fallback, assign_feature_names(scenario), scenario.control.window
+        "assign", selector.candidates, selector.fallback, assign_feature_names(scenario), scenario.control.window
     )
     return Team({"assign": policies[selector.fallback], "select": Selection(selector, policies, situation)})
 
@@ -261,31 +272,28 @@ class PlusLearner:
     def __init__(self, scenario: Scenario, seed: int, every: int) -> None:
         self.scenario, self.seed, self.every = scenario, seed, every
         self.rows, self.unit, self.fallback = Rows.none(), 0, ""
+        self.candidates: tuple[str, ...] = ()
 
     def step(self) -> Progress:
         """One run; before the first, the best fixed policy is found."""
         if not self.fallback:
-            self.fallback = best_fixed(self.scenario)
+            self.fallback, self.candidates = best_fixed(self.scenario)
         chooser = self._chooser() if self.unit >= _FOLLOWING else None
-        collector = Collector(self.every, self.fallback, horizon_of(self.scenario))
+        collector = Collector(self.every, self.candidates, self.fallback, horizon_of(self.scenario))
         rows = collector.run(self.scenario, TRAINING_SEEDS + 1000 * self.seed + self.unit, chooser)
         self.rows = self.rows.with_more(rows)
         self.unit += 1
         _, saved = best_caution(self.rows, self.seed)
         return Progress(saved, len(rows), {"rows": float(len(self.rows.cost))})
 
-    def _chooser(self, penalty: float = PENALTIES[0], caution: float | None = None) -> MetaNetPlus:
+    def _chooser(self, penalty: float = PENALTY, caution: float | None = None) -> MetaNetPlus:
         weights, scale = fitted(self.rows, self.seed, penalty)
         caution = best_caution(self.rows, self.seed)[0] if caution is None else caution
-        return MetaNetPlus(CANDIDATES, self.fallback, Bets(weights, scale, caution))
+        return MetaNetPlus(self.candidates, self.fallback, Bets(weights, scale, caution))
 
     def _tried(self) -> tuple[float, float]:
         """The penalty and the caution with which whole runs cost least."""
-        costs = {
-            (penalty, caution): float(self._selecting(penalty, caution, _CAUTION, TRIALS).sum())
-            for penalty in PENALTIES
-            for caution in CAUTIONS
-        }
+        costs = {each: float(self._selecting(*each, _CAUTION, TRIALS).sum()) for each in CHOICES}
         return min(costs, key=lambda each: costs[each])
 
     def _proof(self, penalty: float, caution: float) -> dict[str, Any]:
@@ -303,12 +311,13 @@ class PlusLearner:
         """The rows; all else follows from them."""
         rows = self.rows
         arrays: State = {"difference": rows.difference, "context": rows.context, "cost": rows.cost, "state": rows.state}
-        return arrays, {"unit": self.unit, "fallback": self.fallback}
+        return arrays, {"unit": self.unit, "fallback": self.fallback, "candidates": list(self.candidates)}
 
     def restore(self, arrays: State, meta: dict[str, Any]) -> None:
         """Go on from there."""
         self.rows = Rows(*(np.array(arrays[name]) for name in ("difference", "context", "cost", "state")))
         self.unit, self.fallback = int(meta["unit"]), str(meta["fallback"])
+        self.candidates = tuple(meta["candidates"])
 
     def trained(self) -> Trained:
         """The selector as it stands."""
@@ -316,13 +325,14 @@ class PlusLearner:
         weights, scale = fitted(self.rows, self.seed, penalty)
         proof = self._proof(penalty, caution)
         settings = {
-            "candidates": list(CANDIDATES),
+            "candidates": list(self.candidates),
             "fallback": self.fallback,
             "models": MODELS,
             "penalty": penalty,
             "caution": caution,
             "proven": proof["ci95"][0] > 0.0,
             "proof": proof,
+            "hosts": host_types(self.scenario),
         }
         about = Description(decision="select", policy=NAME, recipe="best", features=FEATURES, settings=settings)
         return Trained(about, {"weights": weights.astype(np.float32), "scale": scale.astype(np.float32)})

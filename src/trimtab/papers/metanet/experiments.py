@@ -52,16 +52,22 @@ Runs = dict[str, dict[int, Sample]]
 def run_all(effort: Effort, runner: Runner) -> Results:
     """Every policy on the paper's load and on one that shifts, with oracles; then other settings."""
     places = (BASE, SHIFT, *(WIDE if effort.wide else ()))
-    agents = {setting[0]: agents_of(effort, runner, setting) for setting in places}
+    return run_settings(effort, runner, (*places, *((BASE[0], rate) for rate in RATES)))
+
+
+def run_settings(effort: Effort, runner: Runner, settings: Sequence[Setting], oracles: bool = True) -> Results:
+    """Every policy on each of them; oracles, which take long, where they are asked for."""
+    places = dict.fromkeys(name for name, _ in settings)
+    agents = {name: agents_of(effort, runner, (name, 0.0)) for name in places}
     missing: Missing = {}
     runs: dict[Setting, Runs] = {}
     lengths: dict[Setting, float] = {}
     interval = 0.0
-    for setting in (*places, *((BASE[0], rate) for rate in RATES)):
+    for setting in settings:
         scenario = scenario_for(setting, effort.overrides)
         lengths[setting], interval = _tasks(scenario).duration, scenario.control.interval
         runs[setting] = {}
-        for names, seeds in _rounds(effort, setting):
+        for names, seeds in _rounds(effort, setting)[: None if oracles else 1]:
             runs[setting] |= _runs(runner, scenario, _team(scenario, names, agents[setting[0]], missing), seeds)
     return Results(effort.seeds, runs, missing, lengths, interval, tuple(_sources(agents)))
 

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from trimtab.policies.assign.machines import Machines
 from trimtab.policies.assign.objective import VIOLATION_PRICE
 from trimtab.policies.parameters import check_parameters
 from trimtab.policies.select.bets import Bets, bets_of
@@ -40,8 +41,12 @@ class MetaNetPlus:
     name: ClassVar[str] = NAME
     decision: ClassVar[str] = "select"
 
-    def __init__(self, candidates: tuple[str, ...], fallback: str, bets: Bets) -> None:
+    def __init__(
+        self, candidates: tuple[str, ...], fallback: str, bets: Bets, machines: Machines | None = None
+    ) -> None:
         self.candidates, self.fallback = candidates, fallback
+        self.machines = machines
+        """What it was trained for; None while it learns."""
         self.compares = bets.proven
         """Whether it has to see the plans of all: one that is not proven is its fallback, and costs no more."""
         self.size = bets.weights.nbytes + bets.scale.nbytes if bets.proven else 0
@@ -84,4 +89,5 @@ def build(trained: Trained, parameters: dict[str, Any]) -> MetaNetPlus:
     check_parameters(NAME, parameters, ("caution", "guard"))
     models = int(number_of(trained, "models", 1.0))
     trained.expect(FEATURES, {"weights": (models, len(PLAN) * len(CONTEXT)), "scale": (len(PLAN),)})
-    return MetaNetPlus(candidates_of(trained), fallback_of(trained), bets_of(trained, parameters))
+    bets = bets_of(trained, parameters)
+    return MetaNetPlus(candidates_of(trained), fallback_of(trained), bets, Machines.of(trained))
