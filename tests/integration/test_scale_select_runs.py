@@ -194,9 +194,9 @@ def test_compare_takes_selectors_over_scale_policies(tmp_path: Path) -> None:
 
 def test_selectors_are_listed_where_one_fits() -> None:
     assert {"mab", "select/random", "select/round-robin"} <= set(selectors_of(load_scenario("autoscale-hotel")))
-    assert "metanet-plus" in selectors_of(load_scenario("autoscale-spikes"))
-    # five other functions
-    assert "metanet-plus" not in selectors_of(load_scenario("autoscale-hotel"))
+    assert "metanet-plus" in selectors_of(load_scenario("autoscale-select"))
+    # other prices and start-up times: only where it is named
+    assert "metanet-plus" not in selectors_of(load_scenario("autoscale-spikes"))
 
 
 @pytest.fixture

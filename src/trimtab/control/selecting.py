@@ -84,18 +84,16 @@ def selectors_of(scenario: Scenario) -> list[str]:
         return []
     names = registry.names("select")
     only_trained = registry.LEARNED["select"].keys() - registry.BUILT_IN["select"].keys()
-    fitting = {name: _trained_for(name, scenario) for name in names if name in only_trained}
+    # prices and start-up times of autoscaling are no features: there only the very scenario fits, unless it is named
+    find = (lambda name, given: given.name) if scenario.decision == "scale" else _trained_for
+    fitting = {name: find(name, scenario) for name in names if name in only_trained}
     usable = [name for name in names if name not in fitting or trained.ships("select", name, fitting[name])]
     return [registry.plain(name) for name in usable]
 
 
 def _trained_for(name: str, scenario: Scenario) -> str:
-    """The scenario whose network that comes with Trimtab fits: this one, else one with the same workers.
-
-    Prices and start-up times of autoscaling are not among its features: there it is this one alone.
-    """
-    elsewhere = name in registry.LEARNED["select"] and scenario.decision != "scale"
-    if elsewhere and not trained.ships("select", name, scenario.name):
+    """The scenario whose network that comes with Trimtab fits: this one, else one with the same workers."""
+    if name in registry.LEARNED["select"] and not trained.ships("select", name, scenario.name):
         features = _features(scenario)
         for folder in trained.shipped_for_scenarios("select", name):
             if trained.load(folder).description.features == features:
