@@ -59,8 +59,7 @@ def test_another_time_to_wake_is_another_machine() -> None:
     names = [*registry.names("assign", changed.name), *selectors_of(changed)]
     found, notes = fitting(changed, names)
     assert not set(NETWORKS) & set(found)
-    # its candidates are heuristics and lstm-aco, which knows counts of tasks and no machines
-    assert "metanet-plus" in found and "metanet" not in found
+    assert "metanet-plus" not in found and "metanet" not in found
     assert len(notes) == 1
 
 

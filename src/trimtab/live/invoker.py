@@ -231,15 +231,23 @@ class Invoker:
         process = self.processes.get(number)
         if process is None:
             return
+        again = False
         for handle in sorted(process.unread):
             if not self._read(process, handle):
                 continue
             output = process.outputs[handle]
+            advanced = calls > output.ended
             self._show(process, handle, output.settle(calls))
+            if output.excessive and advanced:
+                # what was read may be of calls that ended after the gateway had counted: ask again
+                again = True
+                continue
             process.unread.discard(handle)
             self.selector.register(handle, selectors.EVENT_READ, self._reader(process, handle))
             if output.excessive:
                 self._kill(process, f"it printed more than {process.output_limit} bytes in one activation")
+        if again:
+            self._tell(event="count", number=number)
 
     def _do_kill(self, number: int, reason: str | None = None) -> None:
         process = self.processes.get(number)

@@ -45,7 +45,8 @@ class Output:
             self._count(len(line) + 1)
             if told or told is line:
                 text = told[:_LONGEST_LINE].decode(errors="replace")
-                (shown if self.printed <= self.limit else self.held).append(text)
+                # behind a line that is held, all are, so that their order stays
+                (shown if self.printed <= self.limit and not self.held else self.held).append(text)
             if len(told) < len(line):
                 self.parts.append(0)
         if len(rest) > _LONGEST_REST:  # a line without an end
@@ -78,5 +79,7 @@ class Output:
         self.ended = max(self.ended, ended)
         if len(self.parts) > _MOST_PARTS:  # nobody but a function that prints marks gets here
             self.parts = deque([self.printed])
-        shown, self.held = ([] if self.excessive else self.held), []
+        if self.excessive:
+            return []
+        shown, self.held = self.held, []
         return shown
