@@ -10,10 +10,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from trimtab.errors import TrimtabError
 from trimtab.live.client import GatewayClient
@@ -142,3 +143,14 @@ def descendants(pid: int) -> set[int]:
     for child in children(pid):
         found |= {child} | descendants(child)
     return found
+
+
+def within(seconds: float, what: Callable[[], Any]) -> Any:
+    """Ask again and again until it is true; fails when it takes too long."""
+    end = time.monotonic() + seconds
+    while True:
+        with suppress(TrimtabError):
+            if found := what():
+                return found
+        assert time.monotonic() < end, "not in time"
+        time.sleep(0.02)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.live_platform import RunningPlatform, children, descendants, running_platform
+from tests.live_platform import RunningPlatform, children, descendants, running_platform, within
 
 from trimtab.errors import TrimtabError
 from trimtab.live.client import GatewayClient
@@ -47,17 +47,6 @@ def command_of(pid: int) -> bytes:
 def kill(pid: int) -> None:
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
-
-
-def within(seconds: float, what: Any) -> Any:
-    """Ask again and again until it is true; fails when it takes too long."""
-    end = time.monotonic() + seconds
-    while True:
-        with suppress(TrimtabError):
-            if found := what():
-                return found
-        assert time.monotonic() < end, "it did not recover in time"
-        time.sleep(0.02)
 
 
 def groups_of(pid: int) -> list[str]:

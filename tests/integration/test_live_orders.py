@@ -9,16 +9,15 @@ import signal
 import socket
 import sqlite3
 import threading
-import time
 import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from tests.live_platform import RunningPlatform, children, running_platform
+from tests.live_platform import RunningPlatform, children, running_platform, within
 
 from trimtab.errors import TrimtabError
 from trimtab.live.client import GatewayClient
@@ -31,16 +30,6 @@ NAP = "import time\ndef main(args):\n    time.sleep(args['seconds'])\n    return
 def platform() -> Iterator[RunningPlatform]:
     with running_platform(policy="round-robin") as found:
         yield found
-
-
-def within(seconds: float, what: Callable[[], Any]) -> Any:
-    end = time.monotonic() + seconds
-    while True:
-        with suppress(TrimtabError):
-            if found := what():
-                return found
-        assert time.monotonic() < end, "not in time"
-        time.sleep(0.05)
 
 
 def order(client: GatewayClient, path: str, **wanted: Any) -> dict[str, Any]:

@@ -7,14 +7,13 @@ import json
 import time
 import urllib.request
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.commands import trimtab
-from tests.live_platform import RunningPlatform, running_platform
+from tests.live_platform import RunningPlatform, running_platform, within
 
 from trimtab.errors import TrimtabError
 from trimtab.policies.place.metrics import FEATURES
@@ -42,16 +41,6 @@ def main(args):
 def platform() -> Iterator[RunningPlatform]:
     with running_platform(policy="round-robin") as found:
         yield found
-
-
-def within(seconds: float, what: Callable[[], Any]) -> Any:
-    end = time.monotonic() + seconds
-    while True:
-        with suppress(TrimtabError):
-            if found := what():
-                return found
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def get(platform: RunningPlatform, path: str) -> str:
